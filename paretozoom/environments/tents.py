@@ -1,0 +1,110 @@
+"""A family of tasks that satisfy Assumption 1: tents of one slope over moving peaks."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from paretozoom.dimensions import Finite, Objective, Real
+from paretozoom.environments.base import BINS, Bools, Task
+from paretozoom.kernels.jit import kernel
+from paretozoom.problem import Floats, Ints, Problem
+from paretozoom.records import Refused
+
+TILT = 0.4  # by how much the peaks move while the context goes from 0 to 1
+
+
+@kernel
+def _mean(world: Floats, point: Floats, out: Floats) -> None:
+    # world: slope, top, tilt, then the peak of each objective at context 0
+    for o in range(len(out)):
+        peak = world[3 + o] + world[2] * point[0]
+        out[o] = world[1] - world[0] * abs(point[1] - peak)
+
+
+class Tents(Task):
+    """mu_i = 0.9 - slope * |y - peak_i(x)|, with peaks that move with the context.
+
+    All slopes are equal, so the Pareto set is the interval between the outermost peaks, and the gap is
+    the slope times the distance to it. With `arms` the arm is one of that many, evenly spaced.
+    The default slope is the steepest that keeps Assumption 1 under the problem's own similarity.
+
+    >>> task = Tents(objectives=2)
+    >>> task.lipschitz() <= 1, round(task.gap([0.0], [1.0]), 3)
+    (True, 0.459)
+    >>> Tents(arms=11).front([0.0])
+    ['y0.1', 'y0.2', 'y0.3']
+    """
+
+    name = "tents"
+    mean_kernel = _mean
+
+    def __init__(
+        self,
+        objectives: int = 2,
+        arms: int | None = None,
+        width: float = 0.2,
+        slope: float | None = None,
+        spread: float | None = None,
+    ) -> None:
+        """`spread`: Gaussian noise of that standard deviation instead of Bernoulli rewards."""
+        if objectives < 1:
+            raise Refused(f"objectives: {objectives!r} is not a positive number of objectives")
+        if arms is not None and arms < 2:
+            raise Refused(f"arms: {arms!r} is not at least 2")
+        steepest = 1.0 / math.sqrt(2.0 * (1.0 + TILT**2))
+        slope = steepest if slope is None else slope
+        self.peaks = np.linspace(0.15, 0.15 + width, objectives) if objectives > 1 else np.array([0.15 + width / 2])
+        self.slope = float(slope)
+        grid = None if arms is None else np.arange(arms) / (arms - 1)
+        problem = Problem(
+            context=[Real("x")],
+            arm=[Real("y")]
+            if grid is None
+            else Finite([f"y{v:.4g}" for v in grid], features=[[float(v)] for v in grid]),
+            objectives=[Objective(f"r{k + 1}", bounded=spread is None) for k in range(objectives)],
+        )
+        super().__init__(
+            problem,
+            world=np.concatenate([[self.slope, 0.9, TILT], self.peaks]),
+            noise="bernoulli" if spread is None else "gaussian",
+            spread=spread or 0.0,
+        )
+
+    @property
+    def gap_error(self) -> float:
+        """0: exact."""
+        return 0.0
+
+    def _ends(self, points: Floats) -> tuple[Floats, Floats]:
+        shift = TILT * points[:, 0]
+        return self.peaks[0] + shift, self.peaks[-1] + shift
+
+    def gaps(self, points: Floats) -> Floats:
+        """The slope times the distance to the Pareto set; over a finite set of arms by enumeration."""
+        if len(self.problem.encoding.arms):
+            return super().gaps(points)
+        low, high = self._ends(points)
+        return np.asarray(self.slope * np.maximum(0.0, np.maximum(low - points[:, 1], points[:, 1] - high)))
+
+    def are_optimal(self, points: Floats) -> Bools:
+        """Between the outermost peaks; over a finite set of arms by enumeration."""
+        if len(self.problem.encoding.arms):
+            return super().are_optimal(points)
+        low, high = self._ends(points)
+        return np.asarray((points[:, 1] >= low) & (points[:, 1] <= high))
+
+    def front_intervals(self, points: Floats) -> list[list[tuple[float, float]]]:
+        """From the lowest to the highest peak."""
+        low, high = self._ends(points)
+        return [[(float(a), float(b))] for a, b in zip(low, high, strict=True)]
+
+    def bin_of(self, points: Floats, arms: Ints) -> Ints:
+        """Six equal parts of the Pareto set, or the finite arm."""
+        if len(self.problem.encoding.arms):
+            return super().bin_of(points, arms)
+        low, high = self._ends(points)
+        place = (points[:, 1] - low) / np.maximum(high - low, 1e-300)
+        bins = np.clip((place * BINS).astype(np.int64), 0, BINS - 1)
+        return np.where(self.are_optimal(points), bins, -1)

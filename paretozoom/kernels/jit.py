@@ -1,0 +1,89 @@
+"""The one decorator that compiles a kernel, and the folder its machine code is kept in."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Function = TypeVar("Function", bound=Callable[..., object])
+
+
+def fingerprint(*files: Path) -> str:
+    """Hash the text of some source files.
+
+    >>> len(fingerprint(Path(__file__)))
+    16
+    """
+    digest = hashlib.sha256(f"{numba.__version__} {np.__version__} {sys.version}".encode())
+    for file in sorted(files):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _cache_root() -> Path:
+    named = os.environ.get("PARETOZOOM_CACHE")
+    if named:
+        return Path(named)
+    home = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
+    return (Path(home) if home else Path.home() / ".cache") / "paretozoom"
+
+
+def _writable(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+def _cache_folder() -> Path | None:
+    # numba looks at the file of the cached function alone, never at the files of what it calls:
+    # a folder per state of all kernel sources makes sure that no stale machine code is found.
+    folder = _cache_root() / fingerprint(*Path(__file__).parent.glob("*.py"))
+    if _writable(folder):
+        return folder
+    warnings.warn(
+        f"paretozoom: {folder} cannot be written, so kernels are compiled anew in every process; "
+        "name a writable folder in the environment variable PARETOZOOM_CACHE",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+    return None
+
+
+CACHE_FOLDER = _cache_folder()
+
+
+def kernel(function: Function) -> Function:
+    """Compile ``function`` with numba, keeping its machine code for the next process.
+
+    >>> @kernel
+    ... def twice(value: float) -> float:
+    ...     return 2 * value
+    >>> twice(1.5)
+    3.0
+    """
+    # Functions typed in at a prompt have no file whose change could be noticed: not cached.
+    if CACHE_FOLDER is None or not Path(function.__code__.co_filename).is_file():  # type: ignore[attr-defined]
+        compiled: Function = numba.njit(error_model="numpy")(function)
+        return compiled
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(CACHE_FOLDER)
+    try:
+        compiled = numba.njit(cache=True, error_model="numpy")(function)
+    finally:
+        numba.config.CACHE_DIR = before
+    return compiled

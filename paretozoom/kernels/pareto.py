@@ -1,0 +1,35 @@
+"""The in-round Pareto filter: exact comparisons, equal vectors all stay."""
+
+from __future__ import annotations
+
+from paretozoom.kernels.jit import Floats, Ints, kernel
+
+
+@kernel
+def dominates(f: Floats, a: int, b: int, d: int) -> bool:
+    """Whether the d numbers at f[a] are at least those at f[b] everywhere, and greater somewhere."""
+    greater = False
+    for o in range(d):
+        if f[a + o] < f[b + o]:
+            return False
+        if f[a + o] > f[b + o]:
+            greater = True
+    return greater
+
+
+@kernel
+def mark_front(f: Floats, vectors: int, d: int, i: Ints, marks: int, rows: int) -> None:
+    """Write 1 to i[marks...] where one of `rows` vectors of d numbers at f[vectors] is not dominated by another, else 0.
+
+    >>> import numpy as np
+    >>> marks = np.zeros(3, np.int64)
+    >>> mark_front(np.array([0.0, 1.0, 1.0, 0.0, 0.0, 0.0]), 0, 2, marks, 0, 3)
+    >>> marks.tolist()
+    [1, 1, 0]
+    """
+    for row in range(rows):
+        i[marks + row] = 1
+        for other in range(rows):
+            if dominates(f, vectors + other * d, vectors + row * d, d):
+                i[marks + row] = 0
+                break

@@ -1,0 +1,31 @@
+"""What every metric shares: it reads rounds as they come and ends in JSON-ready numbers."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from paretozoom.environments.base import Task
+from paretozoom.problem import Floats
+from paretozoom.rounds import Rounds
+
+
+class Metric:
+    """A streaming measurement over the rounds of one run in a task with known truth."""
+
+    name: ClassVar[str]
+
+    def __init__(self, environment: Task, rounds: int) -> None:
+        self.environment = environment
+        self.rounds = rounds
+
+    def update(self, rounds: Rounds) -> None:
+        """Read some more rounds."""
+        raise NotImplementedError
+
+    def result(self) -> dict[str, Any]:
+        """What was measured, JSON-ready; None stands for what cannot be said."""
+        raise NotImplementedError
+
+    def curves(self) -> dict[str, Floats]:
+        """Arrays worth drawing, by name."""
+        return {}

@@ -1,0 +1,8 @@
+"""The policies: one file each."""
+
+from paretozoom.policies.base import Piece, Policy
+from paretozoom.policies.contextual_zooming import ContextualZooming
+from paretozoom.policies.pcz import PCZ
+from paretozoom.policies.random import Random
+
+__all__ = ["PCZ", "ContextualZooming", "Piece", "Policy", "Random"]

@@ -1,0 +1,105 @@
+"""Contextual Zooming (Slivkins, JMLR 2014), the single-objective ancestor of PCZ."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+from paretozoom import theory
+from paretozoom.dimensions import number_of
+from paretozoom.kernels import balls, contextual_zooming
+from paretozoom.policies.zooming import Zooming, checked_delta, checked_horizon, checked_positive, epoch_delta
+from paretozoom.problem import Problem
+from paretozoom.records import Refused, Values
+
+
+class ContextualZooming(Zooming):
+    """Contextual Zooming on one objective (the first unless named), or on a weighted sum of all.
+
+    `radius` is "slivkins" for 4 sqrt(log T / (1 + n)), the radius of the algorithm's own paper, or "pcz" for
+    u_B of PCZ with one objective. Of the arms in the chosen ball's domain one is drawn uniformly. The other
+    parameters are those of PCZ; `delta` and `noise` matter for the radius "pcz" alone.
+
+    >>> from paretozoom import Objective, Problem, Real
+    >>> task = Problem(context=[Real("x")], arm=[Real("y")], objectives=[Objective("a"), Objective("b")])
+    >>> ContextualZooming(task, horizon=1000, objective="b", seed=1).ask([0.5]).density
+    1.0
+    """
+
+    name = "contextual-zooming"
+    kernel = contextual_zooming
+    in_parts = False
+
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        horizon: int | None = None,
+        objective: str | None = None,
+        weights: Sequence[float] | None = None,
+        radius: Literal["slivkins", "pcz"] = "slivkins",
+        delta: float | None = None,
+        noise: float = 1.0,
+        confidence: float = 1.0,
+        centre: tuple[Values, Values] | None = None,
+        seed: int = 0,
+    ) -> None:
+        checked_horizon(horizon)
+        if radius not in ("slivkins", "pcz"):
+            raise Refused(f"radius: {radius!r} is not 'slivkins' or 'pcz'")
+        self.radius = radius
+        self.delta = checked_delta(delta)
+        self.noise = checked_positive(noise, "noise")
+        self._scalar = _scalarisation(problem, objective, weights)
+        parameters = {
+            "objective": objective,
+            "weights": None if weights is None else list(weights),
+            "radius": radius,
+            "delta": delta,
+            "noise": noise,
+            "confidence": confidence,
+        }
+        super().__init__(
+            problem, horizon=horizon, confidence=confidence, centre=centre, seed=seed, parameters=parameters
+        )
+        self._needs = sum(1 << i for i, w in enumerate(self._scalar) if w > 0)
+
+    def _learned(self) -> int:
+        return 1
+
+    def _weights(self) -> list[float]:
+        return self._scalar
+
+    def _radius(self, horizon: int, epoch: int) -> tuple[float, float, float]:
+        if self.radius == "slivkins":
+            return 4.0 * self.confidence, math.log(horizon), 1.0
+        delta = epoch_delta(self.delta, horizon, epoch, self.horizon is None)
+        return self.noise * self.confidence, 2.0 * theory.confidence_constant(1, horizon, delta), 0.0
+
+    def _mark(self, at: balls.Layout, relevant: int) -> None:
+        contextual_zooming.mark_best(self._floats, self._ints, at, relevant)
+
+    def _learned_objectives(self) -> list[tuple[str, Callable[[float], float], float]]:
+        used = [o for o, w in zip(self.problem.objectives, self._scalar, strict=True) if w > 0]
+        if len(used) == 1 and sum(self._scalar) == 1:
+            return [(used[0].name, used[0].decode, used[0].span)]
+        return [("weighted", float, 1.0)]
+
+
+def _scalarisation(problem: Problem, objective: str | None, weights: Sequence[float] | None) -> list[float]:
+    """One weight per objective."""
+    names = problem.objective_names
+    if weights is None:
+        chosen = names[0] if objective is None else objective
+        if chosen not in names:
+            raise Refused(f"objective: {chosen!r} is not one of {list(names)!r}")
+        return [float(name == chosen) for name in names]
+    if objective is not None:
+        raise Refused(f"weights: {weights!r} given together with objective {objective!r}; give one of them")
+    if not isinstance(weights, (list, tuple)) or len(weights) != len(names):
+        raise Refused(f"weights: {weights!r} given, expected {len(names)} numbers")
+    numbers = [number_of(w, f"weights[{name!r}]") for w, name in zip(weights, names, strict=True)]
+    if min(numbers) < 0 or not math.isclose(sum(numbers), 1.0, rel_tol=1e-9):
+        raise Refused(f"weights: {weights!r} are not non-negative numbers that sum to 1")
+    return numbers

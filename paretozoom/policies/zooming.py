@@ -1,0 +1,284 @@
+"""What the zooming policies share around their kernels: memory, snapshots, the balls, the front."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from paretozoom.dimensions import Finite, Real, number_of
+from paretozoom.kernels import balls, zooming
+from paretozoom.kernels.pareto import mark_front
+from paretozoom.policies.base import Piece, Policy
+from paretozoom.problem import Floats, Ints, Problem
+from paretozoom.records import Decision, Refused, Values
+
+FIRST_CAPACITY = 64
+EPOCHS = 60  # of the doubling trick: more decisions than will ever be made
+
+
+class Balls(NamedTuple):
+    """The balls of a policy, in order of creation; the first is the root."""
+
+    centre: Floats  # (n, dim) encoded
+    radius: Floats  # (n,)
+    parent: Ints  # (n,) -1 for the root
+    count: Ints  # (n, learned objectives)
+    total: Floats  # (n, learned objectives)
+
+    @property
+    def mean(self) -> Floats:
+        """Sample means; 0 where nothing was seen."""
+        return np.asarray(self.total / np.maximum(self.count, 1))
+
+
+class Zooming(Policy):
+    """A policy that keeps balls; subclasses say how many numbers a ball learns and how sure it is of them."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        horizon: int | None,
+        confidence: float,
+        centre: tuple[Values, Values] | None,
+        seed: int,
+        parameters: Mapping[str, Any],
+    ) -> None:
+        _check_space(problem, self.name)
+        self.horizon = checked_horizon(horizon)
+        self.confidence = checked_positive(confidence, "confidence")
+        self._root = _encoded_centre(problem, centre)
+        super().__init__(problem, seed=seed, parameters={"horizon": horizon, **parameters, "centre": centre})
+
+    # What a subclass provides.
+
+    def _learned(self) -> int:
+        """How many numbers a ball keeps the mean of."""
+        raise NotImplementedError
+
+    def _radius(self, horizon: int, epoch: int) -> tuple[float, float, float]:
+        """(multiplier, numerator, offset): u = multiplier * sqrt(numerator / (count + offset))."""
+        raise NotImplementedError
+
+    def _weights(self) -> list[float]:
+        """How rewards are summed if one scalar is learned; empty if each objective is."""
+        return []
+
+    # Memory.
+
+    def _memory(self, key: Ints) -> tuple[Floats, Ints]:
+        floats, ints = self._allocate(key, FIRST_CAPACITY)
+        balls.restart(floats, ints, 0)
+        return floats, ints
+
+    def _allocate(self, key: Ints, capacity: int) -> tuple[Floats, Ints]:
+        encoding = self.problem.encoding
+        doubling = self.horizon is None
+        radii = [self._radius(2 << e, e) for e in range(EPOCHS)] if doubling else [self._radius(self.horizon or 0, 0)]
+        weights = self._weights()
+        head = np.zeros(balls.HEADER, np.int64)
+        head[balls.CAPACITY] = capacity
+        head[balls.CONTEXT] = encoding.context
+        head[balls.DIM] = self._dim
+        head[balls.LEARNED] = self._learned()
+        head[balls.ARMS] = len(encoding.arms)
+        head[balls.WEIGHTS] = len(weights)
+        head[balls.EPOCHS] = len(radii)
+        head[balls.DOUBLING] = doubling
+        head[balls.KEY0], head[balls.KEY1] = key
+        at = balls.layout(head)
+        floats, ints = np.zeros(at.floats), np.zeros(at.ints, np.int64)
+        ints[: balls.HEADER] = head
+        ints[at.kinds : at.kinds + self._dim] = encoding.kinds
+        ints[at.values : at.values + self._dim] = encoding.values
+        floats[balls.MULTIPLIER], floats[balls.OFFSET] = radii[0][0], radii[0][2]
+        floats[at.numerators : at.weights] = [numerator for _, numerator, _ in radii]
+        floats[at.weights : at.root] = weights
+        floats[at.root : at.arm] = self._root
+        floats[at.arm : at.centre] = encoding.arms.ravel()
+        return floats, ints
+
+    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
+        now = self.balls
+        return {**now._asdict(), "epoch": np.array([self._ints[balls.EPOCH]], np.int64)}
+
+    def _filled(self, arrays: Mapping[str, npt.NDArray[Any]], key: Ints) -> tuple[Floats, Ints]:
+        size = len(arrays["radius"])
+        floats, ints = self._allocate(key, max(FIRST_CAPACITY, 1 << (size - 1).bit_length()))
+        ints[balls.SIZE], ints[balls.EPOCH] = size, arrays["epoch"][0]
+        if size < 1 or not 0 <= ints[balls.EPOCH] < ints[balls.EPOCHS]:
+            raise Refused(f"snapshot: {size} balls in epoch {ints[balls.EPOCH]}")
+        for name, column in _columns(floats, ints)._asdict().items():
+            column[:] = arrays[name]
+        balls.refresh_all(floats, ints)
+        return floats, ints
+
+    def _begin(self, decision: Decision) -> None:
+        if not 0 <= decision.credit < max(1, len(self.balls.radius)):
+            raise Refused(f"event: decision {decision.number} credits ball {decision.credit}, which does not exist")
+        balls.enter(self._floats, self._ints, decision.number)
+
+    # What was learned.
+
+    @property
+    def balls(self) -> Balls:
+        """The balls as they are now (copies)."""
+        return Balls(*(column.copy(order="C") for column in _columns(self._floats, self._ints)))
+
+    @property
+    def notes(self) -> list[str]:
+        notes = [] if self.confidence == 1 else [f"confidence={self.confidence:g}"]
+        if self.horizon is not None and self.number > self.horizon:
+            notes.append("beyond horizon")
+        return notes
+
+    def front(self, context: Values = (), *, believed: bool = False) -> list[Piece]:
+        """The domain slices of the balls on the index front, or with `believed` of those whose mean is not dominated."""
+        point = np.empty(self._dim)
+        self.problem.encode_context(context, point)
+        f, i = self._floats, self._ints
+        at = balls.layout(i)
+        now = _columns(f, i)
+        levels, relevant = zooming.look(f, i, at, point)
+        chosen = self._believed(now, i[at.relevant : at.relevant + relevant]) if believed else self._marked(at, relevant)
+        pieces: list[tuple[float, Piece]] = []
+        for place in np.flatnonzero(chosen):
+            i[at.chosen : at.chosen + relevant] = np.arange(relevant) == place
+            about = self._about(at, now, int(place))
+            pieces += [(start, Piece(*arm, *about)) for start, *arm in self._domain(at, levels, relevant)]
+        return [piece for _, piece in sorted(pieces, key=lambda p: p[0])]
+
+    def _mark(self, at: balls.Layout, relevant: int) -> None:
+        """Mark the relevant balls the policy would draw from."""
+        raise NotImplementedError
+
+    def _marked(self, at: balls.Layout, relevant: int) -> Ints:
+        self._mark(at, relevant)
+        return self._ints[at.chosen : at.chosen + relevant].copy()
+
+    @staticmethod
+    def _believed(now: Balls, relevant: Ints) -> Ints:
+        """1 where a relevant ball has seen every objective and no other such ball's mean dominates its own."""
+        seen = np.flatnonzero(now.count[relevant].min(axis=1) > 0)
+        means = now.mean[relevant[seen]]
+        marks = np.zeros(len(seen), np.int64)
+        mark_front(means.ravel(), 0, means.shape[1], marks, 0, len(seen))
+        chosen = np.zeros(len(relevant), np.int64)
+        chosen[seen] = marks
+        return chosen
+
+    def _domain(
+        self, at: balls.Layout, levels: int, relevant: int
+    ) -> list[tuple[float, float | None, float | None, Any]]:
+        """The domain of the marked ball at the surveyed context: (where it begins, low, high, finite arm) of each part."""
+        f, i = self._floats, self._ints
+        if at.arms:
+            zooming.finite_union(f, i, at, relevant)
+            arms = np.flatnonzero(i[at.arm_chosen : at.arm_chosen + at.arms])
+            return [(float(k), None, None, self._finite_arm(int(k))) for k in arms]
+        assert not isinstance(self.problem.arm, Finite)
+        decode = self.problem.arm[0].decode
+        count, _ = zooming.slice_union(f, i, at, levels)
+        ends = zip(f[at.cover_low : at.cover_low + count], f[at.cover_high : at.cover_high + count], strict=True)
+        return [(low, decode(low), decode(high), None) for low, high in ends]
+
+    def _finite_arm(self, number: int) -> Any:
+        encoding = self.problem.encoding
+        return self.problem.decode_arm(number, np.concatenate([np.zeros(encoding.context), encoding.arms[number]]))
+
+    def _about(self, at: balls.Layout, now: Balls, place: int) -> list[dict[str, Any]]:
+        """(index, mean, uncertainty, count) of a relevant ball, by objective and in the user's units."""
+        ball = self._ints[at.relevant + place]
+        about: list[dict[str, Any]] = [{}, {}, {}, {}]
+        for o, (name, decode, span) in enumerate(self._learned_objectives()):
+            count = int(now.count[ball, o])
+            unsure = balls.uncertainty(self._floats, self._ints, at, count) * span
+            about[0][name] = _finite_or_none(decode(self._floats[at.index + place * at.learned + o]))
+            about[1][name] = decode(now.mean[ball, o]) if count else None
+            about[2][name] = _finite_or_none(unsure)
+            about[3][name] = count
+        return about
+
+    def _learned_objectives(self) -> list[tuple[str, Callable[[float], float], float]]:
+        """(name, decoder to the user's units, span) of each number a ball learns."""
+        return [(o.name, o.decode, o.span) for o in self.problem.objectives]
+
+
+def _columns(f: Floats, i: Ints) -> Balls:
+    """Named views into a policy's two arrays."""
+    at, n = balls.layout(i), i[balls.SIZE]
+    c, d = at.capacity, at.learned
+    return Balls(
+        f[at.centre : at.centre + at.dim * c].reshape(at.dim, c)[:, :n].T,
+        f[at.radius : at.radius + n],
+        i[at.parent : at.parent + n],
+        i[at.count : at.count + d * c].reshape(d, c)[:, :n].T,
+        f[at.total : at.total + d * c].reshape(d, c)[:, :n].T,
+    )
+
+
+def _finite_or_none(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def checked_horizon(horizon: Any) -> int | None:
+    """None (unknown) or an integer of at least 2."""
+    if horizon is None:
+        return None
+    if isinstance(horizon, bool) or not isinstance(horizon, (int, np.integer)) or horizon < 2:
+        raise Refused(f"horizon: {horizon!r} is not an integer of at least 2, or None for an unknown one")
+    return int(horizon)
+
+
+def checked_positive(value: Any, field: str) -> float:
+    """A positive, finite number."""
+    number = number_of(value, field)
+    if number <= 0:
+        raise Refused(f"{field}: {value!r} is not positive")
+    return number
+
+
+def checked_delta(delta: Any) -> float | None:
+    """None (its default) or a probability strictly between 0 and 1."""
+    if delta is None:
+        return None
+    number = number_of(delta, "delta")
+    if not 0 < number < 1:
+        raise Refused(f"delta: {delta!r} is not strictly between 0 and 1")
+    return number
+
+
+def epoch_delta(delta: float | None, horizon: int, epoch: int, doubling: bool) -> float:
+    """The delta of one epoch: 1/T, or the given one, spread over the epochs of the doubling trick."""
+    if delta is None:
+        return 1.0 / horizon
+    return delta * 6.0 / (math.pi * (epoch + 1)) ** 2 if doubling else delta
+
+
+def _check_space(problem: Problem, name: str) -> None:
+    if not isinstance(problem, Problem):
+        raise Refused(f"problem: {problem!r} is not a Problem")
+    for objective in problem.objectives:
+        if objective.low is None:
+            raise Refused(
+                f"objectives[{objective.name!r}]: low and high are unknown, but {name} needs the scale of the "
+                "expected reward"
+            )
+    if len(problem.encoding.arms) == 0 and not (
+        isinstance(problem.arm, tuple) and len(problem.arm) == 1 and isinstance(problem.arm[0], Real)
+    ):
+        raise Refused(f"arm: {name} needs one Real dimension, or finitely many arms; given {problem.arm!r}")
+
+
+def _encoded_centre(problem: Problem, centre: tuple[Values, Values] | None) -> Floats:
+    point = np.full(problem.dim, math.nan)
+    if centre is not None:
+        if not isinstance(centre, (tuple, list)) or len(centre) != 2:
+            raise Refused(f"centre: {centre!r} is not a pair (context, arm)")
+        problem.encode_context(centre[0], point)
+        problem.encode_arm(centre[1], point)
+    return point

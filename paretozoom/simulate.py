@@ -1,0 +1,191 @@
+"""The straight line as a generator, and its compiled twin; both call the same kernels."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from paretozoom.environments.base import Task
+from paretozoom.kernels.fuse import fuse
+from paretozoom.policies.base import OpenDecision, Policy
+
+from paretozoom.records import Decision, Environment, Refused, Round
+from paretozoom.rounds import Columns, Rounds
+
+Delay = int | Callable[[np.random.Generator], int | None] | None
+NEVER = np.iinfo(np.int64).max
+CHUNK = 8192
+
+# Rows [0, carried) are decisions of earlier chunks whose rewards are still to come, the others this chunk's.
+# `order` lists rows by the round in which their rewards are due.
+LOOP = '''
+from paretozoom.kernels.world import draw_context, draw_reward
+
+
+@kernel
+def loop(f, i, world, key0, key1, values, contexts, noise, spread, first, first_number, carried,
+         number, point, arm, density, credit, reward, due, order):
+    mean_reward = np.empty(reward.shape[1])
+    delivered = 0
+    for row in range(carried, len(point)):
+        t = first + row - carried
+        draw_context(key0, key1, t, values, contexts, point[row])
+        number[row] = first_number + t
+        arm[row], density[row], credit[row] = ask(f, i, number[row], point[row])
+        mean(world, point[row], mean_reward)
+        draw_reward(key0, key1, number[row], noise, spread, mean_reward, reward[row])
+        while delivered < len(order) and due[order[delivered]] <= t:
+            old = order[delivered]
+            f, i = room(f, i)
+            tell(f, i, number[old], point[old], credit[old], reward[old], 0)
+            delivered += 1
+    return f, i
+'''
+
+
+def simulate(
+    policy: Policy, environment: Environment, rounds: int, *, seed: int, delay: Delay = 0
+) -> Iterator[Round]:
+    """Play `rounds` rounds and yield each as it is asked.
+
+    The seed gives the environment, the policy and the delays a stream each. A reward arrives `delay` rounds
+    after its decision: a number, a function that draws one from a generator, or None for never (a drawn None
+    likewise).
+
+    >>> from paretozoom import PaperTask, Random
+    >>> task = PaperTask()
+    >>> [round(r.decision.context["x"], 3) for r in simulate(Random(task.problem), task, 3, seed=1)]
+    [0.174, 0.281, 0.131]
+    """
+    dues = _start(policy, environment, rounds, seed, delay)
+    waiting: dict[int, list[tuple[Decision, Any]]] = {}
+    for t in range(rounds):
+        context = environment.observe()
+        decision = policy.ask(context)
+        reward = environment.respond(decision)
+        waiting.setdefault(next(dues), []).append((decision, reward))
+        for told, its_reward in waiting.pop(t, []):
+            policy.tell(told, its_reward)
+        yield Round(decision, reward if isinstance(reward, dict) else _by_name(policy, reward))
+
+
+def simulate_in_chunks(
+    policy: Policy, environment: Environment, rounds: int, *, seed: int, delay: Delay = 0, chunk: int = CHUNK
+) -> Iterator[Rounds]:
+    """The rounds of `simulate` as columns, many at a time, compiled where policy and environment allow it.
+
+    >>> from paretozoom import PaperTask, Random
+    >>> task = PaperTask()
+    >>> [len(rounds) for rounds in simulate_in_chunks(Random(task.problem), task, 10_000, seed=1)]
+    [8192, 1808]
+    """
+    if not can_compile(policy, environment):
+        line = simulate(policy, environment, rounds, seed=seed, delay=delay)
+        while batch := list(itertools.islice(line, chunk)):
+            yield Rounds.of(policy.problem, batch)
+        return
+    assert isinstance(environment, Task)
+    dues = _start(policy, environment, rounds, seed, delay)
+    module = fuse(
+        LOOP,
+        ask=policy.kernel.ask,
+        tell=policy.kernel.tell,
+        room=policy.kernel.room,
+        mean=type(environment).mean_kernel,
+    )
+    already_open = dict(policy._open)
+    first_number = policy.number
+    carried = _rows(policy, 0)
+    due = np.zeros(0, np.int64)
+    for first in range(0, rounds, chunk):
+        length = min(chunk, rounds - first)
+        fresh = _rows(policy, length)
+        columns = Columns(*(np.concatenate(pair) for pair in zip(carried, fresh, strict=True)))
+        due = np.concatenate([due, np.fromiter(itertools.islice(dues, length), np.int64, length)])
+        order = np.argsort(due, kind="stable")
+        order = order[due[order] < first + length]
+        encoding = environment.problem.encoding
+        policy._floats, policy._ints = module.loop(
+            policy._floats,
+            policy._ints,
+            environment.world,
+            *environment.key,
+            encoding.values,
+            encoding.context,
+            environment.noise_kind,
+            environment.spread,
+            first,
+            first_number,
+            len(carried.number),
+            *columns,
+            due,
+            order,
+        )
+        environment.observed += length
+        played = Columns(*(column[len(carried.number) :] for column in columns))
+        still = due >= first + length
+        carried, due = Columns(*(column[still] for column in columns)), due[still]
+        policy.number = first_number + first + length
+        policy._open = {**already_open, **_opened(policy, carried)}
+        yield Rounds(policy.problem, played)
+
+
+def can_compile(policy: Policy, environment: Environment) -> bool:
+    """Whether a policy and an environment can run in one compiled loop: both have kernels and agree on the numbers."""
+    return (
+        isinstance(environment, Task)
+        and isinstance(policy, Policy)
+        and getattr(policy, "kernel", None) is not None
+        and policy.problem == environment.problem
+        and policy.problem.exact
+    )
+
+
+def _start(policy: Policy, environment: Environment, rounds: int, seed: int, delay: Delay) -> Iterator[int]:
+    """Hand out the three streams; gives the round in which each reward is due."""
+    if isinstance(rounds, bool) or not isinstance(rounds, (int, np.integer)) or rounds < 0:
+        raise Refused(f"rounds: {rounds!r} is not a non-negative integer")
+    if isinstance(delay, bool) or not (delay is None or callable(delay) or isinstance(delay, (int, np.integer))):
+        raise Refused(f"delay: {delay!r} is not a number of rounds, a function of a generator, or None")
+    streams = np.random.SeedSequence(seed).spawn(3)
+    seeds = [int.from_bytes(stream.generate_state(4).tobytes(), "little") for stream in streams]
+    environment.reset(seeds[0])
+    policy.reseed(seeds[1])
+    return _dues(delay, np.random.default_rng(seeds[2]))
+
+
+def _dues(delay: Delay, rng: np.random.Generator) -> Iterator[int]:
+    for t in itertools.count():
+        wait = delay(rng) if callable(delay) else delay
+        if wait is not None and wait < 0:
+            raise Refused(f"delay: {wait!r} is negative")
+        yield NEVER if wait is None else t + int(wait)
+
+
+def _rows(policy: Policy, n: int) -> Columns:
+    return Columns(
+        np.empty(n, np.int64),
+        np.empty((n, policy.problem.dim)),
+        np.empty(n, np.int64),
+        np.empty(n),
+        np.empty(n, np.int64),
+        np.empty((n, len(policy.problem.objectives))),
+    )
+
+
+def _opened(policy: Policy, columns: Columns) -> dict[int, OpenDecision]:
+    """The open decisions of a policy after a compiled stretch."""
+    rounds = Rounds(policy.problem, columns)
+    return {
+        round.decision.number: OpenDecision(round.decision, point.copy(), len(policy.problem.objectives))
+        for round, point in zip(rounds, columns.point, strict=True)
+    }
+
+
+def _by_name(policy: Policy, reward: Any) -> dict[str, float]:
+    return policy.problem.encode_reward(reward, np.empty(len(policy.problem.objectives)))
+
+
