@@ -25,7 +25,7 @@ _HOMES = {
     "simulate": ["simulate"],
 }
 
-__all__ = [  # noqa: PLE0604, the names below, spelled once
+__all__ = [
     "PCZ",
     "Asked",
     "Categorical",

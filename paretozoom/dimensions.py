@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, Literal, cast
 
 import msgspec
@@ -13,6 +14,7 @@ from paretozoom.kernels.kinds import CATEGORICAL, LINEAR, PERIODIC
 from paretozoom.records import Refused
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 
 def number_of(value: Any, field: str) -> float:
@@ -145,7 +147,7 @@ class Categorical(msgspec.Struct, frozen=True, tag="categorical"):
     """
 
     name: str
-    choices: tuple[str | int | float | bool, ...]
+    choices: Sequence[str | int | float | bool]
 
     def __post_init__(self) -> None:
         _check_name("Categorical", self.name)
@@ -183,8 +185,8 @@ class Finite(msgspec.Struct, frozen=True, tag="finite"):
     [[0.0], [1.0]]
     """
 
-    labels: tuple[str | int | float | bool, ...]
-    features: tuple[tuple[float, ...], ...] | None = None
+    labels: Sequence[str | int | float | bool]
+    features: Sequence[Sequence[float]] | None = None
 
     def __post_init__(self) -> None:
         labels = tuple(self.labels)

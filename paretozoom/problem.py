@@ -14,13 +14,11 @@ from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
-from paretozoom.dimensions import Categorical, Dimension, Finite, Floats, Integer, Objective, Real
+from paretozoom.dimensions import Categorical, Dimension, Finite, Floats, Integer, Ints, Objective, Real
 from paretozoom.kernels.kinds import CATEGORICAL
 from paretozoom.records import Refused, Values
 
-Ints = npt.NDArray[np.int64]
 MOST_FINITE_ARMS = 100_000
 MOST_OBJECTIVES = 32
 
@@ -44,9 +42,9 @@ class Problem(msgspec.Struct, frozen=True, dict=True):
     ({'load': 0.25}, -1, [0.25, 0.5])
     """
 
-    context: tuple[Dimension, ...]
-    arm: Finite | tuple[Dimension, ...]
-    objectives: tuple[Objective, ...]
+    context: Sequence[Dimension]
+    arm: Finite | Sequence[Dimension]
+    objectives: Sequence[Objective]
 
     def __post_init__(self) -> None:
         for field in ("context", "arm", "objectives"):
@@ -74,9 +72,7 @@ class Problem(msgspec.Struct, frozen=True, dict=True):
             values = tuple(_values(d) for d in self.arm)
             table = np.zeros((0, len(kinds)))
             if all(values) and math.prod(map(abs, values)) <= MOST_FINITE_ARMS:
-                columns = [
-                    np.arange(-v, dtype=float) if v < 0 else np.arange(v, dtype=float) / (v - 1) for v in values
-                ]
+                columns = [np.arange(-v, dtype=float) if v < 0 else np.arange(v, dtype=float) / (v - 1) for v in values]
                 table = np.array(list(itertools.product(*columns)))
         return Encoding(
             len(self.context),
@@ -203,7 +199,7 @@ def _check_members(field: str, members: Any, types: tuple[type, ...]) -> None:
             raise Refused(f"{field}: the name {name!r} is given twice")
 
 
-def _in_order(field: str, names: tuple[str, ...], values: Any) -> Sequence[Any]:
+def _in_order(field: str, names: tuple[str, ...], values: Any) -> Any:
     """The values in the order of the names, whether they came as a mapping or as a sequence."""
     if isinstance(values, Mapping):
         if len(values) == len(names):
@@ -217,8 +213,6 @@ def _in_order(field: str, names: tuple[str, ...], values: Any) -> Sequence[Any]:
         raise Refused(f"{field}: {problem} in {dict(values)!r}, expected the names {list(names)!r}")
     if isinstance(values, (list, tuple)) or (isinstance(values, np.ndarray) and values.ndim == 1):
         if len(values) != len(names):
-            raise Refused(
-                f"{field}: {values!r} has {len(values)} entries, expected {len(names)} ({list(names)!r})"
-            )
+            raise Refused(f"{field}: {values!r} has {len(values)} entries, expected {len(names)} ({list(names)!r})")
         return values
     raise Refused(f"{field}: {values!r} is neither a mapping nor a sequence with {list(names)!r}")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from paretozoom.problem import Floats, Ints, Problem
+from paretozoom.dimensions import Floats, Ints
+from paretozoom.problem import Problem
 from paretozoom.records import Decision, Round
 
 
@@ -20,6 +21,10 @@ class Columns(NamedTuple):
     density: Floats  # (n,)
     credit: Ints  # (n,)
     reward: Floats  # (n, objectives) oriented and scaled
+
+    def take(self, rows: Any) -> Columns:
+        """Some of the rows."""
+        return Columns._make(column[rows] for column in self)
 
 
 class Rounds(Sequence[Round]):
@@ -71,7 +76,7 @@ class Rounds(Sequence[Round]):
     def __getitem__(self, key: int | slice) -> Round | Rounds:
         columns = self.columns
         if isinstance(key, slice):
-            return Rounds(self.problem, Columns(*(column[key] for column in columns)))
+            return Rounds(self.problem, columns.take(key))
         point = columns.point[key]
         decision = Decision(
             int(columns.number[key]),

@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from paretozoom.dimensions import Floats, Ints
 from paretozoom.kernels.kinds import CATEGORICAL, PERIODIC
-from paretozoom.problem import Floats, Ints, Problem
+from paretozoom.problem import Problem
 
 
 class Similarity(NamedTuple):

@@ -11,7 +11,6 @@ import numpy as np
 from paretozoom.environments.base import Task
 from paretozoom.kernels.fuse import fuse
 from paretozoom.policies.base import OpenDecision, Policy
-
 from paretozoom.records import Decision, Environment, Refused, Round
 from paretozoom.rounds import Columns, Rounds
 
@@ -21,7 +20,7 @@ CHUNK = 8192
 
 # Rows [0, carried) are decisions of earlier chunks whose rewards are still to come, the others this chunk's.
 # `order` lists rows by the round in which their rewards are due.
-LOOP = '''
+LOOP = """
 from paretozoom.kernels.world import draw_context, draw_reward
 
 
@@ -43,12 +42,10 @@ def loop(f, i, world, key0, key1, values, contexts, noise, spread, first, first_
             tell(f, i, number[old], point[old], credit[old], reward[old], 0)
             delivered += 1
     return f, i
-'''
+"""
 
 
-def simulate(
-    policy: Policy, environment: Environment, rounds: int, *, seed: int, delay: Delay = 0
-) -> Iterator[Round]:
+def simulate(policy: Policy, environment: Environment, rounds: int, *, seed: int, delay: Delay = 0) -> Iterator[Round]:
     """Play `rounds` rounds and yield each as it is asked.
 
     The seed gives the environment, the policy and the delays a stream each. A reward arrives `delay` rounds
@@ -103,7 +100,7 @@ def simulate_in_chunks(
     for first in range(0, rounds, chunk):
         length = min(chunk, rounds - first)
         fresh = _rows(policy, length)
-        columns = Columns(*(np.concatenate(pair) for pair in zip(carried, fresh, strict=True)))
+        columns = Columns._make(np.concatenate(pair) for pair in zip(carried, fresh, strict=True))
         due = np.concatenate([due, np.fromiter(itertools.islice(dues, length), np.int64, length)])
         order = np.argsort(due, kind="stable")
         order = order[due[order] < first + length]
@@ -125,9 +122,9 @@ def simulate_in_chunks(
             order,
         )
         environment.observed += length
-        played = Columns(*(column[len(carried.number) :] for column in columns))
+        played = columns.take(slice(len(carried.number), None))
         still = due >= first + length
-        carried, due = Columns(*(column[still] for column in columns)), due[still]
+        carried, due = columns.take(still), due[still]
         policy.number = first_number + first + length
         policy._open = {**already_open, **_opened(policy, carried)}
         yield Rounds(policy.problem, played)
@@ -187,5 +184,3 @@ def _opened(policy: Policy, columns: Columns) -> dict[int, OpenDecision]:
 
 def _by_name(policy: Policy, reward: Any) -> dict[str, float]:
     return policy.problem.encode_reward(reward, np.empty(len(policy.problem.objectives)))
-
-

@@ -13,10 +13,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from paretozoom.dimensions import Finite
+from paretozoom.dimensions import Finite, Floats, Ints
 from paretozoom.kernels import world
 from paretozoom.kernels.fuse import fuse
-from paretozoom.problem import Floats, Ints, Problem
+from paretozoom.problem import Problem
 from paretozoom.records import Decision, Refused, Values
 from paretozoom.similarity import Similarity
 
@@ -25,7 +25,7 @@ GRID = 2001  # arms of the grid on which truth without a closed form is sought
 BINS = 6
 SLICES = 20
 
-TRUTH = '''
+TRUTH = """
 @kernel
 def means(world, points, out):
     for k in range(len(points)):
@@ -66,7 +66,7 @@ def optimal(world, points, context, grid, own, out):
             if more and not less:
                 out[k] = False
                 break
-'''
+"""
 
 
 class Task:
@@ -108,7 +108,8 @@ class Task:
         """The context of the next round."""
         point = np.empty(self.problem.dim)
         encoding = self.problem.encoding
-        world.draw_context(*self.key, self.observed, encoding.values, encoding.context, point)
+        key0, key1 = self.key
+        world.draw_context(key0, key1, self.observed, encoding.values, encoding.context, point)
         self.observed += 1
         return self.problem.decode_context(point)
 
@@ -119,7 +120,8 @@ class Task:
         self.problem.encode_arm(decision.arm, point)
         mean, reward = np.empty(len(self.problem.objectives)), np.empty(len(self.problem.objectives))
         type(self).mean_kernel(self.world, point, mean)
-        world.draw_reward(*self.key, decision.number, self.noise_kind, self.spread, mean, reward)
+        key0, key1 = self.key
+        world.draw_reward(key0, key1, decision.number, self.noise_kind, self.spread, mean, reward)
         return self.problem.decode_reward(reward)
 
     @property
@@ -187,7 +189,9 @@ class Task:
         """Exact membership of the Pareto set where it is known or finite, else among the arms of the grid."""
         out = np.empty(len(points), np.bool_)
         points = np.ascontiguousarray(points)
-        self._truth.optimal(self.world, points, self.problem.encoding.context, self._arm_grid(), self.means(points), out)
+        self._truth.optimal(
+            self.world, points, self.problem.encoding.context, self._arm_grid(), self.means(points), out
+        )
         return out
 
     def front_intervals(self, points: Floats) -> list[list[tuple[float, float]]]:
@@ -208,7 +212,7 @@ class Task:
         return len(self.problem.encoding.arms) or BINS
 
     def bin_of(self, points: Floats, arms: Ints) -> Ints:
-        """The fairness bin of each point: parts of equal length of the Pareto set, or the finite arm; -1 if not optimal."""
+        """The fairness bin of each point: an equal part of the Pareto set, or the finite arm; -1 if not optimal."""
         inside = self.are_optimal(points)
         if len(self.problem.encoding.arms):
             return np.where(inside, arms, -1)

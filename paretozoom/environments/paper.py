@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from paretozoom.dimensions import Objective, Real
+from paretozoom.dimensions import Floats, Ints, Objective, Real
 from paretozoom.environments.base import BINS, Bools, Task
 from paretozoom.kernels.jit import kernel
-from paretozoom.problem import Floats, Ints, Problem
+from paretozoom.problem import Problem
 
 WIDTH = 0.2
 # Ends of the front belong to it; 1e-12 forgives the rounding of y - y1.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from paretozoom.dimensions import Objective, Real
+from paretozoom.dimensions import Floats, Objective, Real
 from paretozoom.environments.base import Task
 from paretozoom.kernels.jit import kernel
-from paretozoom.problem import Floats, Problem
+from paretozoom.problem import Problem
 
 
 @kernel

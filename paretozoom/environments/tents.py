@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from paretozoom.dimensions import Finite, Objective, Real
+from paretozoom.dimensions import Finite, Floats, Ints, Objective, Real
 from paretozoom.environments.base import BINS, Bools, Task
 from paretozoom.kernels.jit import kernel
-from paretozoom.problem import Floats, Ints, Problem
+from paretozoom.problem import Problem
 from paretozoom.records import Refused
 
 TILT = 0.4  # by how much the peaks move while the context goes from 0 to 1

@@ -4,7 +4,7 @@ A policy's whole state is two flat arrays, `f` of floats and `i` of ints, becaus
 costs a tenth of handing over twenty; a `Layout` says where in them each part begins. Shapes: capacity c,
 dim = context coordinates + arm coordinates, d numbers learned per ball, K finite arms (0 when the arm is an
 interval). Tables are stored column by column, c apart, so that loops over all balls run through memory in
-order: ``f[at.radius + ball]`` is a radius, ``i[at.count + o * at.capacity + ball]`` a count.
+order: ``f[at.radius + ball]`` is a radius, ``i[at.counts + o * at.capacity + ball]`` a count.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Layout(NamedTuple):
     kinds: int  # (dim,) how coordinates are compared
     values: int  # (dim,) 0 if continuous, m if m equally spaced values, -m if m categories
     parent: int  # (c,) -1 for the root
-    count: int  # (d, c)
+    counts: int  # (d, c)
     order: int  # (c,) the balls by ascending radius, then by creation
     # scratch in f: nothing outlives the call that wrote it
     slice_low: int
@@ -64,7 +64,7 @@ class Layout(NamedTuple):
     spare_high: int
     apart: int  # (c,) distances of all balls from one of them
     context_part: int  # (c,) squared distances of all balls from the context of the round
-    index: int  # (c, d) indices of the relevant balls, row by row
+    indices: int  # (c, d) indices of the relevant balls, row by row
     arm_radius: int  # (K,) radius of the balls that own an arm
     # scratch in i
     slice_ball: int
@@ -95,13 +95,13 @@ def layout(i: Ints) -> Layout:
     slice_low = pre + c * d
     apart = slice_low + 9 * long
     context_part = apart + c
-    index = context_part + c
-    arm_radius = index + c * d
+    indices = context_part + c
+    arm_radius = indices + c * d
     kinds = HEADER
     values = kinds + dim
     parent = values + dim
-    count = parent + c
-    order = count + c * d
+    counts = parent + c
+    order = counts + c * d
     slice_ball = order + c
     relevant = slice_ball + 4 * long
     chosen = relevant + c
@@ -123,7 +123,7 @@ def layout(i: Ints) -> Layout:
         kinds,
         values,
         parent,
-        count,
+        counts,
         order,
         slice_low,
         slice_low + long,
@@ -136,7 +136,7 @@ def layout(i: Ints) -> Layout:
         slice_low + 8 * long,
         apart,
         context_part,
-        index,
+        indices,
         arm_radius,
         slice_ball,
         slice_ball + long,
@@ -217,7 +217,7 @@ def uncertainty(f: Floats, i: Ints, at: Layout, count: int) -> float:
 def refresh(f: Floats, i: Ints, at: Layout, ball: int, objective: int) -> None:
     """Recompute one pre-index: mean + u_B + r(B)."""
     entry = objective * at.capacity + ball
-    seen = i[at.count + entry]
+    seen = i[at.counts + entry]
     mean = f[at.total + entry] / seen if seen > 0 else 0.0
     f[at.pre + entry] = (mean + uncertainty(f, i, at, seen)) + f[at.radius + ball]
 
@@ -243,7 +243,7 @@ def add_ball(f: Floats, i: Ints, at: Layout, point: Floats, radius: float, paren
     i[at.parent + ball] = parent
     for o in range(at.learned):
         f[at.total + o * at.capacity + ball] = 0.0
-        i[at.count + o * at.capacity + ball] = 0
+        i[at.counts + o * at.capacity + ball] = 0
         refresh(f, i, at, ball, o)
     insert_in_order(f, i, at, ball)
 
@@ -323,7 +323,7 @@ def compute_indices(f: Floats, i: Ints, at: Layout, relevant: int) -> None:
             apart[other] = math.sqrt(apart[other] / at.dim)
         for o in range(at.learned):
             pre = f[at.pre + o * at.capacity : at.pre + o * at.capacity + n]
-            f[at.index + place * at.learned + o] = f[at.radius + ball] + least_sum(pre, apart)
+            f[at.indices + place * at.learned + o] = f[at.radius + ball] + least_sum(pre, apart)
 
 
 @kernel

@@ -22,12 +22,12 @@ __all__ = ["ask", "room", "tell"]
 @kernel
 def mark_best(f: Floats, i: Ints, at: Layout, relevant: int) -> int:
     """Mark with 1 the relevant balls of largest index, the others with 0; returns how many are tied."""
-    best = f[at.index]
+    best = f[at.indices]
     for place in range(1, relevant):
-        best = max(best, f[at.index + place])
+        best = max(best, f[at.indices + place])
     tied = 0
     for place in range(relevant):
-        i[at.chosen + place] = 1 if f[at.index + place] == best else 0
+        i[at.chosen + place] = 1 if f[at.indices + place] == best else 0
         tied += i[at.chosen + place]
     return tied
 
@@ -50,9 +50,9 @@ def ask(f: Floats, i: Ints, number: int, point: Floats) -> tuple[int, float, int
     _choose_only(i, at, relevant, drawn)
     arm, density = draw_arm(f, i, at, point, levels, relevant, u)
     if tied > 1:  # every tied ball could have given this arm
-        best, density = f[at.index + drawn], 0.0
+        best, density = f[at.indices + drawn], 0.0
         for place in range(relevant):
-            if f[at.index + place] == best:
+            if f[at.indices + place] == best:
                 _choose_only(i, at, relevant, place)
                 size = measure(f, i, at, levels, relevant)
                 if find_owners(f, i, at, point, levels, relevant, arm) > 0:
@@ -62,7 +62,7 @@ def ask(f: Floats, i: Ints, number: int, point: Floats) -> tuple[int, float, int
 
 @kernel
 def tell(f: Floats, i: Ints, number: int, point: Floats, ball: int, reward: Floats, status: int) -> int:
-    """Learn from a reward with every weighted objective in it; returns the decision's new status. Needs room for a ball."""
+    """Learn from a reward with every weighted objective in it; returns the new status. Needs room for a ball."""
     at = layout(i)
     if teachable(i, number):
         # What is learned is one number that comes whole: the bits for told objectives mean nothing to a ball.

@@ -9,7 +9,7 @@ import tempfile
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
@@ -77,13 +77,12 @@ def kernel(function: Function) -> Function:
     3.0
     """
     # Functions typed in at a prompt have no file whose change could be noticed: not cached.
-    if CACHE_FOLDER is None or not Path(function.__code__.co_filename).is_file():  # type: ignore[attr-defined]
-        compiled: Function = numba.njit(error_model="numpy")(function)
-        return compiled
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(CACHE_FOLDER)
+    if CACHE_FOLDER is None or not Path(function.__code__.co_filename).is_file():
+        return cast(Function, numba.njit(error_model="numpy")(function))
+    settings: Any = numba.config
+    before = settings.CACHE_DIR
+    settings.CACHE_DIR = str(CACHE_FOLDER)  # numba looks where to cache when a function is decorated
     try:
-        compiled = numba.njit(cache=True, error_model="numpy")(function)
+        return cast(Function, numba.njit(cache=True, error_model="numpy")(function))
     finally:
-        numba.config.CACHE_DIR = before
-    return compiled
+        settings.CACHE_DIR = before

@@ -19,7 +19,7 @@ def dominates(f: Floats, a: int, b: int, d: int) -> bool:
 
 @kernel
 def mark_front(f: Floats, vectors: int, d: int, i: Ints, marks: int, rows: int) -> None:
-    """Write 1 to i[marks...] where one of `rows` vectors of d numbers at f[vectors] is not dominated by another, else 0.
+    """Write 1 to i[marks...] where one of `rows` vectors of d numbers at f[vectors] is not dominated, else 0.
 
     >>> import numpy as np
     >>> marks = np.zeros(3, np.int64)

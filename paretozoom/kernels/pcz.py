@@ -27,7 +27,7 @@ def ask(f: Floats, i: Ints, number: int, point: Floats) -> tuple[int, float, int
     enter(f, i, number)
     at = layout(i)
     levels, relevant = look(f, i, at, point)  # line 7
-    mark_front(f, at.index, at.learned, i, at.chosen, relevant)  # line 8
+    mark_front(f, at.indices, at.learned, i, at.chosen, relevant)  # line 8
     u, v, _, _ = uniforms(i[KEY0], i[KEY1], number, 0)
     arm, density = draw_arm(f, i, at, point, levels, relevant, u)  # line 9
     owners = find_owners(f, i, at, point, levels, relevant, arm)

@@ -49,7 +49,7 @@ def contains(f: Floats, i: Ints, at: Layout, ball: int, arm: float) -> bool:
 
 @kernel
 def _put(f: Floats, i: Ints, at: Layout, first: int, slices: int, low: float, high: float, ball: int) -> int:
-    """Insert a slice into those of its level, which begin at `first` and are sorted by low end; returns the new length."""
+    """Insert a slice into those of its level, which begin at `first`, sorted by low end; returns the new length."""
     k = slices
     while k > first and f[at.slice_low + k - 1] > low:
         f[at.slice_low + k] = f[at.slice_low + k - 1]
@@ -130,7 +130,7 @@ def _place_of(f: Floats, i: Ints, at: Layout, ball: int, level_first: int, here:
 
 @kernel
 def survey(f: Floats, i: Ints, at: Layout, point: Floats) -> tuple[int, int]:
-    """Find slices, cells and relevant balls above the point's context; returns the numbers of levels and relevant balls."""
+    """Find slices, cells and relevant balls above the point's context; returns how many levels and relevant balls."""
     n = i[SIZE]
     measure_squares(f, i, at, at.context, point, at.context_part)
     slices = levels = cells = covers = relevant = k = 0
@@ -180,7 +180,7 @@ def _find_relevant(
 
 @kernel
 def union(f: Floats, i: Ints, at: Layout, levels: int) -> tuple[int, float]:
-    """Write the maximal intervals of the chosen balls' domains, ascending, to the cover; returns their number and total length."""
+    """Write the maximal intervals of the chosen balls' domains, ascending, to the cover; returns number and length."""
     pieces = 0
     for level in range(levels):
         for k in range(i[at.level_slice + level], i[at.level_slice + level + 1]):

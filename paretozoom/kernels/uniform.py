@@ -34,9 +34,7 @@ def ask(f: Floats, i: Ints, number: int, point: Floats) -> tuple[int, float, int
 
 
 @kernel
-def tell(
-    f: Floats, i: Ints, number: int, point: Floats, credit: int, reward: Floats, status: int
-) -> int:
+def tell(f: Floats, i: Ints, number: int, point: Floats, credit: int, reward: Floats, status: int) -> int:
     """Learn nothing."""
     return status
 

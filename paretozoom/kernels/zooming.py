@@ -39,7 +39,7 @@ def look(f: Floats, i: Ints, at: Layout, point: Floats) -> tuple[int, int]:
 
 @kernel
 def draw_arm(f: Floats, i: Ints, at: Layout, point: Floats, levels: int, relevant: int, u: float) -> tuple[int, float]:
-    """Draw uniformly on the union of the chosen balls' domains, into the point; returns the finite arm and the density."""
+    """Draw uniformly on the union of the chosen balls' domains, into the point; returns finite arm and density."""
     if at.arms > 0:
         marked = finite_union(f, i, at, relevant)
         arm = _finite_walk(i, at, int(u * marked))
@@ -77,11 +77,7 @@ def marked_place(i: Ints, at: Layout, relevant: int, mark: int, rank: int) -> in
         best_place = -1
         for place in range(relevant):
             ball = i[at.relevant + place]
-            if (
-                i[at.chosen + place] == mark
-                and ball > after
-                and (best_place < 0 or ball < i[at.relevant + best_place])
-            ):
+            if i[at.chosen + place] == mark and ball > after and (best_place < 0 or ball < i[at.relevant + best_place]):
                 best_place = place
         after = i[at.relevant + best_place]
     return best_place
@@ -122,7 +118,7 @@ def split(f: Floats, i: Ints, at: Layout, ball: int, point: Floats, status: int)
     if status & SPAWNED:
         return status
     for o in range(at.learned):
-        before = i[at.count + o * at.capacity + ball] - ((status >> o) & 1)
+        before = i[at.counts + o * at.capacity + ball] - ((status >> o) & 1)
         if not uncertainty(f, i, at, before) <= f[at.radius + ball]:
             return status
     if not in_domain(f, i, at, ball, point):
@@ -135,5 +131,5 @@ def split(f: Floats, i: Ints, at: Layout, ball: int, point: Floats, status: int)
 def credit_reward(f: Floats, i: Ints, at: Layout, ball: int, objective: int, reward: float) -> None:
     """Add one reward to a ball."""
     f[at.total + objective * at.capacity + ball] += reward
-    i[at.count + objective * at.capacity + ball] += 1
+    i[at.counts + objective * at.capacity + ball] += 1
     refresh(f, i, at, ball, objective)

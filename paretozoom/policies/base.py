@@ -15,7 +15,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from paretozoom.problem import Floats, Ints, Problem
+from paretozoom.dimensions import Floats, Ints
+from paretozoom.problem import Problem
 from paretozoom.records import Asked, Decision, Dropped, Event, Refused, Snapshot, Told, Values
 
 FORMAT = 1
@@ -111,6 +112,10 @@ class Policy:
         """What a reader of any output must know: settings and states that the guarantee does not cover."""
         return []
 
+    def facts(self) -> dict[str, Any]:
+        """Numbers about what was learned that a study should report."""
+        return {}
+
     # The two verbs.
 
     def ask(self, context: Values = ()) -> Decision:
@@ -194,9 +199,7 @@ class Policy:
         ready = self._needs & ~(before | told) == 0 and self._needs & ~before != 0
         if self.in_parts or ready:
             self._floats, self._ints = self.kernel.room(self._floats, self._ints)
-            entry.status = self.kernel.tell(
-                self._floats, self._ints, number, entry.point, credit, given, entry.status
-            )
+            entry.status = self.kernel.tell(self._floats, self._ints, number, entry.point, credit, given, entry.status)
         entry.status |= told
         if entry.status & self._complete == self._complete:
             del self._open[number]

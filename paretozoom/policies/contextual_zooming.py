@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Literal
+from types import ModuleType
+from typing import ClassVar, Literal
 
 from paretozoom import theory
 from paretozoom.dimensions import number_of
-from paretozoom.kernels import balls, contextual_zooming
+from paretozoom.kernels import contextual_zooming
+from paretozoom.kernels.balls import Layout
 from paretozoom.policies.zooming import Zooming, checked_delta, checked_horizon, checked_positive, epoch_delta
 from paretozoom.problem import Problem
 from paretozoom.records import Refused, Values
@@ -28,7 +30,7 @@ class ContextualZooming(Zooming):
     """
 
     name = "contextual-zooming"
-    kernel = contextual_zooming
+    kernel: ClassVar[ModuleType] = contextual_zooming
     in_parts = False
 
     def __init__(
@@ -77,7 +79,7 @@ class ContextualZooming(Zooming):
         delta = epoch_delta(self.delta, horizon, epoch, self.horizon is None)
         return self.noise * self.confidence, 2.0 * theory.confidence_constant(1, horizon, delta), 0.0
 
-    def _mark(self, at: balls.Layout, relevant: int) -> None:
+    def _mark(self, at: Layout, relevant: int) -> None:
         contextual_zooming.mark_best(self._floats, self._ints, at, relevant)
 
     def _learned_objectives(self) -> list[tuple[str, Callable[[float], float], float]]:

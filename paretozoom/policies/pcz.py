@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import ClassVar
+
 from paretozoom import theory
-from paretozoom.kernels import balls, pcz
+from paretozoom.kernels import pcz
+from paretozoom.kernels.balls import Layout
 from paretozoom.kernels.pareto import mark_front
 from paretozoom.policies.zooming import Zooming, checked_delta, checked_horizon, checked_positive, epoch_delta
 from paretozoom.problem import Problem
@@ -30,7 +34,7 @@ class PCZ(Zooming):
     """
 
     name = "pcz"
-    kernel = pcz
+    kernel: ClassVar[ModuleType] = pcz
 
     def __init__(
         self,
@@ -59,5 +63,5 @@ class PCZ(Zooming):
         constant = theory.confidence_constant(self._objectives, horizon, delta)
         return self.noise * self.confidence, 2.0 * constant, 0.0
 
-    def _mark(self, at: balls.Layout, relevant: int) -> None:
-        mark_front(self._floats, at.index, at.learned, self._ints, at.chosen, relevant)
+    def _mark(self, at: Layout, relevant: int) -> None:
+        mark_front(self._floats, at.indices, at.learned, self._ints, at.chosen, relevant)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import ClassVar
+
 import numpy as np
 
+from paretozoom.dimensions import Floats, Ints
 from paretozoom.kernels import uniform
 from paretozoom.policies.base import Policy
-from paretozoom.problem import Floats, Ints, Problem
+from paretozoom.problem import Problem
 
 
 class Random(Policy):
@@ -19,7 +23,7 @@ class Random(Policy):
     """
 
     name = "random"
-    kernel = uniform
+    kernel: ClassVar[ModuleType] = uniform
 
     def __init__(self, problem: Problem, *, seed: int = 0) -> None:
         super().__init__(problem, seed=seed, parameters={})

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from paretozoom.dimensions import Finite, Real, number_of
+from paretozoom.dimensions import Finite, Floats, Ints, Real, number_of
 from paretozoom.kernels import balls, zooming
+from paretozoom.kernels.balls import Layout
 from paretozoom.kernels.pareto import mark_front
 from paretozoom.policies.base import Piece, Policy
-from paretozoom.problem import Floats, Ints, Problem
+from paretozoom.problem import Problem
 from paretozoom.records import Decision, Refused, Values
 
 FIRST_CAPACITY = 64
 EPOCHS = 60  # of the doubling trick: more decisions than will ever be made
 
 
-class Balls(NamedTuple):
+@dataclass(frozen=True)
+class Balls:
     """The balls of a policy, in order of creation; the first is the root."""
 
     centre: Floats  # (n, dim) encoded
@@ -28,6 +31,10 @@ class Balls(NamedTuple):
     parent: Ints  # (n,) -1 for the root
     count: Ints  # (n, learned objectives)
     total: Floats  # (n, learned objectives)
+
+    def columns(self) -> dict[str, npt.NDArray[Any]]:
+        """The columns by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
     def mean(self) -> Floats:
@@ -103,8 +110,7 @@ class Zooming(Policy):
         return floats, ints
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
-        now = self.balls
-        return {**now._asdict(), "epoch": np.array([self._ints[balls.EPOCH]], np.int64)}
+        return {**self.balls.columns(), "epoch": np.array([self._ints[balls.EPOCH]], np.int64)}
 
     def _filled(self, arrays: Mapping[str, npt.NDArray[Any]], key: Ints) -> tuple[Floats, Ints]:
         size = len(arrays["radius"])
@@ -112,7 +118,7 @@ class Zooming(Policy):
         ints[balls.SIZE], ints[balls.EPOCH] = size, arrays["epoch"][0]
         if size < 1 or not 0 <= ints[balls.EPOCH] < ints[balls.EPOCHS]:
             raise Refused(f"snapshot: {size} balls in epoch {ints[balls.EPOCH]}")
-        for name, column in _columns(floats, ints)._asdict().items():
+        for name, column in _columns(floats, ints).columns().items():
             column[:] = arrays[name]
         balls.refresh_all(floats, ints)
         return floats, ints
@@ -127,7 +133,13 @@ class Zooming(Policy):
     @property
     def balls(self) -> Balls:
         """The balls as they are now (copies)."""
-        return Balls(*(column.copy(order="C") for column in _columns(self._floats, self._ints)))
+        views = _columns(self._floats, self._ints).columns()
+        return Balls(**{name: column.copy(order="C") for name, column in views.items()})
+
+    def facts(self) -> dict[str, Any]:
+        """How many balls there are, and the smallest radius."""
+        now = self.balls
+        return {"balls": len(now.radius), "smallest_radius": float(now.radius.min())}
 
     @property
     def notes(self) -> list[str]:
@@ -137,14 +149,16 @@ class Zooming(Policy):
         return notes
 
     def front(self, context: Values = (), *, believed: bool = False) -> list[Piece]:
-        """The domain slices of the balls on the index front, or with `believed` of those whose mean is not dominated."""
+        """The domains of the balls on the index front, or with `believed` of those whose mean is not dominated."""
         point = np.empty(self._dim)
         self.problem.encode_context(context, point)
         f, i = self._floats, self._ints
         at = balls.layout(i)
         now = _columns(f, i)
         levels, relevant = zooming.look(f, i, at, point)
-        chosen = self._believed(now, i[at.relevant : at.relevant + relevant]) if believed else self._marked(at, relevant)
+        chosen = (
+            self._believed(now, i[at.relevant : at.relevant + relevant]) if believed else self._marked(at, relevant)
+        )
         pieces: list[tuple[float, Piece]] = []
         for place in np.flatnonzero(chosen):
             i[at.chosen : at.chosen + relevant] = np.arange(relevant) == place
@@ -152,11 +166,11 @@ class Zooming(Policy):
             pieces += [(start, Piece(*arm, *about)) for start, *arm in self._domain(at, levels, relevant)]
         return [piece for _, piece in sorted(pieces, key=lambda p: p[0])]
 
-    def _mark(self, at: balls.Layout, relevant: int) -> None:
+    def _mark(self, at: Layout, relevant: int) -> None:
         """Mark the relevant balls the policy would draw from."""
         raise NotImplementedError
 
-    def _marked(self, at: balls.Layout, relevant: int) -> Ints:
+    def _marked(self, at: Layout, relevant: int) -> Ints:
         self._mark(at, relevant)
         return self._ints[at.chosen : at.chosen + relevant].copy()
 
@@ -171,10 +185,8 @@ class Zooming(Policy):
         chosen[seen] = marks
         return chosen
 
-    def _domain(
-        self, at: balls.Layout, levels: int, relevant: int
-    ) -> list[tuple[float, float | None, float | None, Any]]:
-        """The domain of the marked ball at the surveyed context: (where it begins, low, high, finite arm) of each part."""
+    def _domain(self, at: Layout, levels: int, relevant: int) -> list[tuple[float, float | None, float | None, Any]]:
+        """The domain of the marked ball at the surveyed context: (where, low, high, finite arm) of each part."""
         f, i = self._floats, self._ints
         if at.arms:
             zooming.finite_union(f, i, at, relevant)
@@ -190,14 +202,14 @@ class Zooming(Policy):
         encoding = self.problem.encoding
         return self.problem.decode_arm(number, np.concatenate([np.zeros(encoding.context), encoding.arms[number]]))
 
-    def _about(self, at: balls.Layout, now: Balls, place: int) -> list[dict[str, Any]]:
+    def _about(self, at: Layout, now: Balls, place: int) -> list[dict[str, Any]]:
         """(index, mean, uncertainty, count) of a relevant ball, by objective and in the user's units."""
         ball = self._ints[at.relevant + place]
         about: list[dict[str, Any]] = [{}, {}, {}, {}]
         for o, (name, decode, span) in enumerate(self._learned_objectives()):
             count = int(now.count[ball, o])
             unsure = balls.uncertainty(self._floats, self._ints, at, count) * span
-            about[0][name] = _finite_or_none(decode(self._floats[at.index + place * at.learned + o]))
+            about[0][name] = _finite_or_none(decode(self._floats[at.indices + place * at.learned + o]))
             about[1][name] = decode(now.mean[ball, o]) if count else None
             about[2][name] = _finite_or_none(unsure)
             about[3][name] = count
@@ -216,7 +228,7 @@ def _columns(f: Floats, i: Ints) -> Balls:
         f[at.centre : at.centre + at.dim * c].reshape(at.dim, c)[:, :n].T,
         f[at.radius : at.radius + n],
         i[at.parent : at.parent + n],
-        i[at.count : at.count + d * c].reshape(d, c)[:, :n].T,
+        i[at.counts : at.counts + d * c].reshape(d, c)[:, :n].T,
         f[at.total : at.total + d * c].reshape(d, c)[:, :n].T,
     )
 

@@ -1,0 +1,96 @@
+"""What does one round cost? Nanoseconds per round on the paper's task, compiled and through ask/tell.
+
+Every figure is the best of several repeats, interleaved, so that the ratios hold on a busy machine.
+Run: python benchmarks/rounds.py
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from types import ModuleType
+from typing import ClassVar
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from paretozoom import PCZ, ContextualZooming, PaperTask, Random
+from paretozoom.kernels.fuse import fuse
+from paretozoom.policies import Policy
+from paretozoom.simulate import LOOP, simulate_in_chunks
+
+ROUNDS, REPEATS, PYTHON_ROUNDS = 100_000, 7, 20_000
+
+EMPTY = """
+@kernel
+def ask(f, i, number, point):
+    point[1] = 0.5
+    return -1, 1.0, 0
+
+
+@kernel
+def tell(f, i, number, point, credit, reward, status):
+    return status
+
+
+@kernel
+def room(f, i):
+    return f, i
+"""
+
+
+class Empty(Random):
+    """A policy that does nothing: what is left is the loop and the environment."""
+
+    name = "empty loop"
+    kernel: ClassVar[ModuleType] = fuse(EMPTY)
+
+
+def compiled(make: Callable[[], Policy], seed: int) -> float:
+    """Seconds per round in the compiled loop, metrics off."""
+    task, policy = PaperTask(), make()
+    begun = time.perf_counter()
+    for _ in simulate_in_chunks(policy, task, ROUNDS, seed=seed, chunk=ROUNDS):
+        pass
+    return (time.perf_counter() - begun) / ROUNDS
+
+
+def through_python(make: Callable[[], Policy], seed: int) -> float:
+    """Seconds per ask + tell from Python, over a run; contexts and rewards are drawn beforehand."""
+    rng = np.random.default_rng(seed)
+    contexts = rng.random((PYTHON_ROUNDS, 1)).tolist()
+    rewards = (rng.random((PYTHON_ROUNDS, 2)) < 0.3).astype(float).tolist()
+    policy = make()
+    begun = time.perf_counter()
+    for context, reward in zip(contexts, rewards, strict=True):
+        policy.tell(policy.ask(context), reward)
+    return (time.perf_counter() - begun) / PYTHON_ROUNDS
+
+
+def main() -> None:
+    """Measure and print."""
+    problem = PaperTask().problem
+    makers: dict[str, Callable[[], Policy]] = {
+        "empty loop": lambda: Empty(problem),
+        "random": lambda: Random(problem),
+        "contextual-zooming": lambda: ContextualZooming(problem, horizon=ROUNDS),
+        "pcz": lambda: PCZ(problem, horizon=ROUNDS),
+    }
+    for make in makers.values():  # compile
+        compiled(make, 0)
+        through_python(make, 0)
+    loops = {name: [compiled(make, seed) for seed in range(REPEATS)] for name, make in makers.items()}
+    pythons = {name: [through_python(make, seed) for seed in range(REPEATS)] for name, make in makers.items()}
+    table = Table(title=f"One round on the paper's task (best of {REPEATS}; {len(LOOP.splitlines())}-line loop)")
+    for column in ("policy", "compiled, ns", "over random", "ask + tell, us", "per second"):
+        table.add_column(column, justify="left" if column == "policy" else "right")
+    floor = min(loops["random"])
+    for name in makers:
+        loop, python = min(loops[name]), min(pythons[name])
+        table.add_row(name, f"{loop * 1e9:.0f}", f"{loop / floor:.1f}", f"{python * 1e6:.2f}", f"{1 / python:,.0f}")
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()

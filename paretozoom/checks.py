@@ -1,0 +1,241 @@
+"""The contracts of policies, environments and metrics, as functions that test any class, yours included.
+
+Each raises CheckFailed with a sentence that says what was promised and what was seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from paretozoom.dimensions import Categorical, Finite, Integer, Objective, Real
+from paretozoom.environments.base import Task
+from paretozoom.metrics.base import Metric
+from paretozoom.policies.base import Policy
+from paretozoom.policies.random import Random
+from paretozoom.problem import Problem
+from paretozoom.records import Asked, Decision, Dropped, Event, Refused, Told
+from paretozoom.rounds import Rounds
+from paretozoom.simulate import simulate
+
+Maker = Callable[[Problem, int], Policy]
+
+PROBLEMS = {
+    "one real context, one real arm": Problem(
+        context=[Real("x")], arm=[Real("y")], objectives=[Objective("first"), Objective("second")]
+    ),
+    "units, goals and scales": Problem(
+        context=[Real("size", 1, 1000, scale="log"), Categorical("place", ["north", "south"])],
+        arm=[Real("angle", 0, 360, periodic=True)],
+        objectives=[Objective("cost", goal="min", low=0, high=50), Objective("gain", low=-1, high=3, bounded=False)],
+    ),
+    "finite arms with features": Problem(
+        context=[Integer("hour", 0, 23)],
+        arm=Finite(["a", "b", "c"], features=[[0, 1], [2, 1], [5, 0]]),
+        objectives=[Objective("only")],
+    ),
+    "finite arms, no context": Problem(
+        context=[], arm=Finite(["a", "b"]), objectives=[Objective("first"), Objective("second")]
+    ),
+}
+
+
+class CheckFailed(AssertionError):
+    """A contract is broken."""
+
+
+def expect(kept: bool, promise: str) -> None:
+    """Fail with the promise unless it was kept.
+
+    >>> expect(True, "one is one")
+    """
+    if not kept:
+        raise CheckFailed(promise)
+
+
+def check_policy(make: Maker, rounds: int = 120) -> list[str]:
+    """Test a policy on several problems; `make(problem, seed)` builds one. Gives the problems it took.
+
+    A policy may refuse a problem it cannot handle when it is built, but not all of them.
+
+    >>> len(check_policy(lambda problem, seed: Random(problem, seed=seed)))
+    4
+    """
+    taken = []
+    for title, problem in PROBLEMS.items():
+        try:
+            make(problem, 0)
+        except Refused:
+            continue
+        taken.append(title)
+        _check_decisions(make, problem, rounds)
+        _check_state(make, problem, rounds)
+        _check_refusals(make, problem)
+    expect(bool(taken), f"a policy takes at least one of the problems {list(PROBLEMS)}")
+    return taken
+
+
+def _context(problem: Problem, rng: np.random.Generator) -> dict[str, Any]:
+    draws = [d.choices[rng.integers(len(d.choices))] if isinstance(d, Categorical) else None for d in problem.context]
+    return {
+        d.name: draw if isinstance(d, Categorical) else d.decode(float(rng.random()))
+        for d, draw in zip(problem.context, draws, strict=True)
+    }
+
+
+def _reward(problem: Problem, rng: np.random.Generator) -> dict[str, float]:
+    return problem.decode_reward(rng.random(len(problem.objectives)))
+
+
+def _play(policy: Policy, rounds: int, seed: int) -> tuple[list[Decision], list[Event]]:
+    """Ask and tell with late, reordered, partial and missing rewards; gives the decisions and the log."""
+    rng = np.random.default_rng(seed)
+    decisions: list[Decision] = []
+    events: list[Event] = []
+    waiting: list[tuple[Decision, dict[str, float]]] = []
+    for _ in range(rounds):
+        decisions.append(policy.ask(_context(policy.problem, rng)))
+        events.append(Asked(decisions[-1]))
+        waiting.append((decisions[-1], _reward(policy.problem, rng)))
+        while waiting and rng.random() < 0.7:
+            decision, reward = waiting.pop(int(rng.integers(len(waiting))))
+            if rng.random() < 0.1:
+                policy.drop(decision)
+                events.append(Dropped(decision.number))
+            elif rng.random() < 0.3:
+                for name, value in reward.items():
+                    policy.tell(decision, {name: value})
+                    events.append(Told(decision.number, {name: value}))
+            else:
+                policy.tell(decision, reward)
+                events.append(Told(decision.number, reward))
+    return decisions, events
+
+
+def _bytes(policy: Policy) -> bytes:
+    return policy.dump().to_bytes()
+
+
+def _check_decisions(make: Maker, problem: Problem, rounds: int) -> None:
+    first, _ = _play(make(problem, 1), rounds, 0)
+    again, _ = _play(make(problem, 1), rounds, 0)
+    other, _ = _play(make(problem, 2), rounds, 0)
+    expect(first == again, "the same seed and the same rewards give the same decisions")
+    expect([d.arm for d in first] != [d.arm for d in other] or not first, "another seed gives other draws")
+    point = np.empty(problem.dim)
+    for number, decision in enumerate(first):
+        expect(decision.number == number, f"decisions are numbered from 0; number {number} is {decision.number}")
+        expect(decision.density > 0, f"an arm that was drawn has a positive density, not {decision.density!r}")
+        problem.encode_arm(decision.arm, point)  # refuses an arm that is none
+        sent = msgspec.json.decode(msgspec.json.encode(decision), type=Decision)
+        expect(sent == decision, f"a decision survives JSON; {decision!r} came back as {sent!r}")
+
+
+def _check_state(make: Maker, problem: Problem, rounds: int) -> None:
+    policy = make(problem, 3)
+    _, events = _play(policy, rounds, 1)
+    state = _bytes(policy)
+    loaded = make(problem, 4)
+    loaded.load(policy.dump())
+    expect(_bytes(loaded) == state, "load(dump()) gives the same bytes")
+    replayed = make(problem, 3)
+    for event in events:
+        replayed.replay(event)
+    expect(_bytes(replayed) == state, "replaying the log gives the same bytes")
+    ahead = [(_play(p, 20, 2)[0], _bytes(p)) for p in (policy, loaded, replayed)]
+    expect(ahead[0] == ahead[1], "a loaded policy continues bit for bit")
+    expect(ahead[0] == ahead[2], "a replayed policy continues bit for bit")
+
+
+def _check_refusals(make: Maker, problem: Problem) -> None:
+    policy = make(problem, 5)
+    rng = np.random.default_rng(3)
+    decision, foreign = policy.ask(_context(problem, rng)), make(problem, 6).ask(_context(problem, rng))
+    told = policy.ask(_context(problem, rng))
+    policy.tell(told, _reward(problem, rng))
+    state = _bytes(policy)
+    name = problem.objective_names[0]
+    altered = msgspec.structs.replace(decision, density=decision.density / 2)
+    refused: dict[str, Callable[[], Any]] = {
+        "a context with too many entries": lambda: policy.ask([0.5] * (len(problem.context) + 1)),
+        "a reward of NaN": lambda: policy.tell(decision, {name: float("nan")}),
+        "a reward for an unknown objective": lambda: policy.tell(decision, {"nonsense": 1.0}),
+        "an empty reward": lambda: policy.tell(decision, {}),
+        "a repeated reward": lambda: policy.tell(told, _reward(problem, rng)),
+        "an altered decision": lambda: policy.tell(altered, _reward(problem, rng)),
+        "dropping a foreign decision": lambda: policy.drop(msgspec.structs.replace(foreign, number=99)),
+        "a replayed decision out of turn": lambda: policy.replay(Asked(decision)),
+        "a snapshot of another policy": lambda: policy.load(
+            msgspec.structs.replace(policy.dump(), header={**policy.dump().header, "policy": "another"})
+        ),
+    }
+    for what, call in refused.items():
+        try:
+            call()
+        except Refused:
+            expect(_bytes(policy) == state, f"{what} is refused and changes nothing; the state changed")
+        else:
+            raise CheckFailed(f"{what} is refused; it was accepted")
+
+
+def check_environment(environment: Task, rounds: int = 200) -> None:
+    """Test an environment with known truth.
+
+    >>> from paretozoom import PaperTask
+    >>> check_environment(PaperTask())
+    """
+    problem = environment.problem
+    line = [list(simulate(Random(problem), environment, rounds, seed=seed)) for seed in (1, 1, 2)]
+    expect(line[0] == line[1], "the same seed gives the same contexts and the same luck")
+    expect(line[0] != line[2], "another seed gives other luck")
+    environment.reset(7)
+    decisions = [Random(problem, seed=k).ask(environment.observe()) for k in range(5)]
+    decisions = [msgspec.structs.replace(d, number=k) for k, d in enumerate(decisions)]
+    forward = [environment.respond(d) for d in decisions]
+    backward = [environment.respond(d) for d in reversed(decisions)][::-1]
+    expect(forward == backward, "a reward depends on the decision, not on the order of the calls")
+    columns = Rounds.of(problem, line[0]).columns
+    means, gaps = environment.means(columns.point), environment.gaps(columns.point)
+    optimal = environment.are_optimal(columns.point)
+    expect(bool(np.isfinite(means).all()), "every mean is finite")
+    scaled = [o for o, objective in enumerate(problem.objectives) if objective.bounded]
+    expect(bool(((means[:, scaled] >= 0) & (means[:, scaled] <= 1)).all()), "means of bounded objectives are in scale")
+    expect(bool((gaps >= 0).all()), "gaps are not negative")
+    slack = environment.gap_error + 1e-9
+    expect(bool((gaps[optimal] <= slack).all()), "a Pareto optimal arm has no gap")
+    bins = environment.bin_of(columns.point, columns.arm)
+    expect(bool(((bins >= 0) == optimal).all()), "an arm has a bin exactly if it is Pareto optimal")
+    expect(bool((bins < environment.bins).all()), "bins are numbered below their number")
+    for one in line[0][:20]:
+        context, arm = one.decision.context, one.decision.arm
+        expect(environment.front(context) != [], "every context has a Pareto optimal arm")
+        expect(environment.gap(context, arm) == gaps[one.decision.number], "gap and gaps agree")
+
+
+def check_metric(metric: type[Metric], environment: Task, rounds: int = 500) -> None:
+    """Test a metric on Random's rounds in an environment.
+
+    >>> from paretozoom.environments import PaperTask
+    >>> from paretozoom.metrics import FrontShare
+    >>> check_metric(FrontShare, PaperTask())
+    """
+    played = Rounds.of(
+        environment.problem, simulate(Random(environment.problem), environment, rounds, seed=1)
+    )
+    whole, pieces = metric(environment, rounds), metric(environment, rounds)
+    whole.update(played)
+    for start in range(0, rounds, 37):
+        pieces.update(played[start : start + 37])
+    a, b = whole.result(), pieces.result()
+    msgspec.json.encode(a)  # refuses what is not JSON-ready
+    expect(sorted(a) == sorted(b), "a metric gives the same names however the rounds come")
+    for key, value in a.items():
+        if value is None or isinstance(value, dict):
+            expect(b[key] is value or isinstance(b[key], type(value)), f"{key} does not depend on the chunks")
+        else:
+            expect(bool(np.allclose(value, b[key], rtol=1e-9)), f"{key} does not depend on the chunks")
+    empty = metric(environment, rounds).result()
+    msgspec.json.encode(empty)

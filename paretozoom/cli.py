@@ -1,0 +1,189 @@
+"""The command line; the heavy parts are imported by the command that needs them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import paretozoom
+from paretozoom.records import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+app = typer.Typer(
+    help="Contextual bandits with several objectives: learn which arms are Pareto optimal, play them fairly.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+Jobs = Annotated[int | None, typer.Option(help="Processes to use; all cores unless given.", min=1)]
+Out = Annotated[Path | None, typer.Option(help="Folder to write to; results/ and the study's name unless given.")]
+
+
+def main() -> None:
+    """Run the command line; what is refused ends in one line and exit code 2."""
+    try:
+        app()
+    except Refused as error:
+        print(f"paretozoom: {error}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("\nparetozoom: interrupted; the same command goes on where it stopped", file=sys.stderr)
+        sys.exit(130)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(paretozoom.__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version.", callback=_show_version, is_eager=True)
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def study(
+    file: Annotated[Path, typer.Argument(help="A TOML file, or the name of one in studies/.")],
+    jobs: Jobs = None,
+    out: Out = None,
+) -> None:
+    """Run a study, going on where it was interrupted, and write results.json, figures and report.html."""
+    from paretozoom.report import write_report
+    from paretozoom.study import Study, run_study
+
+    path = file if file.exists() or file.suffix else Path("studies") / f"{file}.toml"
+    plan = Study.read(path)
+    folder = out or Path("results") / plan.name
+    with _progress(f"{plan.name}: {plan.rounds:,} rounds") as progress:
+        results = run_study(plan, folder, jobs=jobs, progress=progress)
+    page = write_report(folder)
+    for environment, found in results["environments"].items():
+        _print_policies(environment, found["policies"])
+    print(f"report: {page}")
+
+
+@app.command()
+def reproduce(
+    runs: Annotated[
+        int | None, typer.Option(help="Runs of each policy; 100 as in the paper unless given.", min=1)
+    ] = None,
+    rounds: Annotated[int | None, typer.Option(help="Rounds of a run; 100,000 unless given.", min=2)] = None,
+    jobs: Jobs = None,
+    seed: Annotated[int, typer.Option(help="The seed of the whole study.", min=0)] = 0,
+    out: Out = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer and shorter runs, for a first look.")] = False,
+) -> None:
+    """Reproduce Appendix D of the paper: Random, PCZ and Contextual Zooming, with its claims beside our figures."""
+    from paretozoom import reproduce as appendix
+
+    plan = appendix.appendix_d(
+        rounds=rounds or (appendix.QUICK_ROUNDS if quick else appendix.ROUNDS),
+        runs=runs or (appendix.QUICK_RUNS if quick else appendix.RUNS),
+        seed=seed,
+    )
+    folder = out or Path("results") / ("reproduce-quick" if quick else "reproduce")
+    with _progress(f"Appendix D: {plan.runs} runs of {plan.rounds:,} rounds") as progress:
+        results = appendix.reproduce(folder, plan, jobs=jobs, progress=progress)
+    _print_policies("paper", results["policies"])
+    _print_claims(results["claims"])
+    if plan.rounds != appendix.ROUNDS or plan.runs < appendix.RUNS:
+        print("The paper's figures are for 100 runs of 100,000 rounds; this was a smaller study.")
+    print(f"report: {folder / 'report.html'}")
+
+
+@app.command()
+def policies() -> None:
+    """List the policies."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from paretozoom.finding import find_members
+    from paretozoom.policies import Policy
+
+    table = Table()
+    for column in ("name", "what it does"):
+        table.add_column(column)
+    for name, member in find_members("paretozoom.policies", Policy).items():
+        table.add_row(name, (member.__doc__ or "").strip().split("\n")[0])
+    Console().print(table)
+
+
+@contextmanager
+def _progress(title: str) -> Iterator[Callable[[int, int], None]]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, disable=not console.is_terminal and "CI" in os.environ) as bar:
+        task = bar.add_task(title, total=None)
+
+        def show(done: int, parts: int) -> None:
+            bar.update(task, completed=done, total=parts)
+
+        yield show
+
+
+def _print_policies(environment: str, found: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=f"{environment}: regret and fairness")
+    for column in (
+        "policy",
+        "regret",
+        "± s.e.",
+        "/ random",
+        "front share",
+        "bin ratio",
+        "local entropy",
+        "balls",
+        "µs/round",
+    ):
+        table.add_column(column, justify="left" if column == "policy" else "right")
+    for label, row in sorted(found.items(), key=lambda item: item[1]["regret"]["mean"]):
+        notes = "".join(f" [{note}]" for note in row["notes"])
+        table.add_row(
+            label + notes.replace("[", r"\["),
+            f"{row['regret']['mean']:,.1f}",
+            _number(row["regret"]["se"], ".1f"),
+            _number(row["regret_over_random"], ".3f"),
+            _number(row["front_share"], ".3f"),
+            _number(row["bin_ratio"], ".3f"),
+            _number(row["local_entropy"], ".3f"),
+            _number(row.get("balls"), ".1f"),
+            _number(row["seconds_per_round"] * 1e6, ".2f"),
+        )
+    Console().print(table)
+
+
+def _print_claims(found: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title="The paper's claims")
+    for column in ("claim", "paper", "measured", "bar", "holds"):
+        table.add_column(column)
+    for claim in found.values():
+        table.add_row(
+            claim["claim"], claim["paper"], claim["measured"], claim["bar"], "yes" if claim["holds"] else "no"
+        )
+    Console().print(table)
+
+
+def _number(value: float | None, form: str) -> str:
+    return "-" if value is None else format(value, form)

@@ -1,0 +1,84 @@
+"""How evenly each policy plays the Pareto set: selection ratios by bin, as in the paper's Figure 2 (ii)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from paretozoom.plots import style
+from paretozoom.plots.regret import NORMAL
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class Bars(msgspec.Struct, frozen=True):
+    """The selection ratios of one policy, and their standard errors (None: unknown)."""
+
+    label: str
+    ratios: list[float]
+    errors: list[float | None]
+
+
+class Bins(msgspec.Struct, frozen=True):
+    """The selection ratios of some policies; `equal` is the share of a bin in perfectly even play."""
+
+    bins: int
+    equal: float
+    policies: list[Bars]
+
+
+def info(policies: Mapping[str, Mapping[str, Any]]) -> Bins:
+    """The bins of each policy's measurements, ``{"bins": [...], "se": {"bins": [...]}}``; those without are left out.
+
+    >>> info({"PCZ": {"bins": [0.4, 0.6], "se": {"bins": [0.1, 0.1]}}, "never optimal": {"bins": None}})
+    Bins(bins=2, equal=0.5, policies=[Bars(label='PCZ', ratios=[0.4, 0.6], errors=[0.1, 0.1])])
+    """
+    bars = []
+    for label, measured in policies.items():
+        ratios = measured.get("bins") or []
+        errors = (measured.get("se") or {}).get("bins") or [None] * len(ratios)
+        if ratios and None not in ratios:
+            known = [None if error is None else float(error) for error in errors]
+            bars.append(Bars(label, [float(ratio) for ratio in ratios], known))
+    bins = max((len(bar.ratios) for bar in bars), default=0)
+    return Bins(bins, 1 / bins if bins else 0.0, bars)
+
+
+def figure(info: Bins) -> Figure:
+    """A group of bars per bin, a bar per policy with its 95 % interval, a dashed line at equal share."""
+    with style.theme():
+        drawn = style.blank(6.2, 3.7)
+        axes = drawn.subplots()
+        looks = style.colours([bars.label for bars in info.policies])
+        width = 0.8 / max(1, len(info.policies))
+        for k, bars in enumerate(info.policies):
+            places = [b + (k - (len(info.policies) - 1) / 2) * width for b in range(len(bars.ratios))]
+            errors = [NORMAL * (error or 0.0) for error in bars.errors]
+            colour, dash = looks[bars.label]
+            axes.bar(
+                places,
+                bars.ratios,
+                width * 0.92,
+                color=colour,
+                hatch=None if dash == "solid" else "///",
+                edgecolor="white",
+                linewidth=0,
+                label=bars.label,
+            )
+            if any(errors):
+                axes.errorbar(places, bars.ratios, errors, fmt="none", ecolor="#222222", elinewidth=0.9, capsize=1.8)
+        axes.axhline(info.equal, color="#222222", linestyle="dashed", linewidth=1, label="equal share", zorder=1.5)
+        shown = range(0, info.bins, max(1, math.ceil(info.bins / 24)))
+        axes.set_xticks(list(shown), [str(b + 1) for b in shown])
+        axes.grid(visible=False, axis="x")
+        axes.set_ylim(bottom=0)
+        axes.set_xlabel("bin of the Pareto set")
+        axes.set_ylabel("selection ratio")
+        axes.set_title("Selection ratio of each bin")
+        handles, labels = axes.get_legend_handles_labels()
+        drawn.legend(handles[1:] + handles[:1], labels[1:] + labels[:1], loc="outside lower center", ncols=4)
+        return style.settle(drawn)

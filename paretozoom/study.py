@@ -1,0 +1,389 @@
+"""A study is data: policies x environments x runs, in parallel, resumable, the same for any number of workers."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import time
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+import paretozoom
+from paretozoom.dimensions import Floats
+from paretozoom.environments.base import Task
+from paretozoom.finding import check_parameters, find_member
+from paretozoom.kernels import jit
+from paretozoom.metrics import STANDARD
+from paretozoom.policies.base import Policy
+from paretozoom.policies.pcz import PCZ
+from paretozoom.problem import Problem
+from paretozoom.records import Refused, Snapshot
+from paretozoom.simulate import simulate_in_chunks
+from paretozoom.theory import (
+    is_vacuous,
+    largest_gap_of,
+    lower_bound_exponent,
+    theorem1_bound,
+    tightest_bound,
+    zooming_dimension,
+    zooming_number,
+)
+
+UNKNOWN = "unknown"  # what a TOML file says for a horizon of None
+
+
+class Spec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A policy or an environment by name ("module:Class" for one of your own), with its parameters.
+
+    >>> Spec("pcz", parameters={"noise": 0.5}).title
+    'pcz'
+    """
+
+    name: str
+    label: str = ""
+    parameters: dict[str, Any] = {}
+
+    @property
+    def title(self) -> str:
+        """What outputs call it."""
+        return self.label or self.name
+
+
+class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is compared, where, for how long and how often.
+
+    A policy that takes a horizon gets the number of rounds, unless its parameters say otherwise
+    (``horizon = "unknown"`` for None).
+
+    >>> study = Study("small", 100, 2, (Spec("paper"),), (Spec("random"), Spec("pcz")))
+    >>> study.policy(1, study.environment(0).problem).parameters["horizon"]
+    100
+    """
+
+    name: str
+    rounds: int
+    runs: int
+    environments: tuple[Spec, ...]
+    policies: tuple[Spec, ...]
+    seed: int = 0
+    delay: int = 0
+
+    def __post_init__(self) -> None:
+        for field, least in (("rounds", 1), ("runs", 1), ("seed", 0), ("delay", 0)):
+            if getattr(self, field) < least:
+                raise Refused(f"{field}: {getattr(self, field)!r} is below {least}")
+        for field in ("environments", "policies"):
+            titles = [spec.title for spec in getattr(self, field)]
+            if not titles:
+                raise Refused(f"{field}: none given")
+            for title in titles:
+                if titles.count(title) > 1:
+                    raise Refused(f"{field}: {title!r} is given twice; give one of them another label")
+                if not title.isprintable() or set(title) & set("/\\") or title.startswith("."):
+                    raise Refused(f"{field}: the label {title!r} cannot name a file")
+
+    @classmethod
+    def read(cls, path: Path) -> Study:
+        """A study from a TOML file."""
+        try:
+            study = msgspec.toml.decode(path.read_bytes(), type=cls)
+        except OSError as error:
+            raise Refused(f"{path}: cannot be read ({error.strerror})") from error
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise Refused(f"{path}: {error}") from error
+        try:
+            study.check()
+        except Refused as error:
+            raise Refused(f"{path}: {error}") from error
+        return study
+
+    def check(self) -> None:
+        """Build everything once, so that a mistake is found before the first round."""
+        for e, environment in enumerate(self.environments):
+            with _naming("environments", environment.title):
+                problem = self.environment(e).problem
+            for p, policy in enumerate(self.policies):
+                with _naming("policies", policy.title):
+                    self.policy(p, problem)
+
+    def environment(self, which: int) -> Task:
+        """A fresh environment."""
+        spec = self.environments[which]
+        member = find_member("paretozoom.environments", Task, spec.name)
+        check_parameters(member, spec.parameters)
+        return member(**spec.parameters)
+
+    def policy(self, which: int, problem: Problem) -> Policy:
+        """A fresh policy."""
+        spec = self.policies[which]
+        member = find_member("paretozoom.policies", Policy, spec.name)
+        check_parameters(member, spec.parameters)
+        parameters = dict(spec.parameters)
+        try:
+            check_parameters(member, {"horizon": 0})
+            parameters.setdefault("horizon", self.rounds)
+        except Refused:
+            pass
+        if parameters.get("horizon") == UNKNOWN:
+            parameters["horizon"] = None
+        return member(problem, **parameters)
+
+
+class _naming:  # noqa: N801, reads as a word of the with statement
+    """Put the name of what was being built in front of a refusal."""
+
+    def __init__(self, field: str, title: str) -> None:
+        self.where = f"{field}[{title!r}]"
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, (Refused, TypeError)):
+            raise Refused(f"{self.where}: {error}") from error
+
+
+class Part(msgspec.Struct, frozen=True):
+    """One run of one policy in one environment."""
+
+    environment: int
+    policy: int
+    run: int
+
+
+def parts_of(study: Study) -> list[Part]:
+    """All parts, in the order in which they are added up.
+
+    >>> len(parts_of(Study("small", 100, 3, (Spec("paper"),), (Spec("random"), Spec("pcz")))))
+    6
+    """
+    return [
+        Part(e, p, run)
+        for e in range(len(study.environments))
+        for p in range(len(study.policies))
+        for run in range(study.runs)
+    ]
+
+
+def seed_of(study: Study, run: int) -> int:
+    """The seed of a run: all policies of one run meet the same contexts and the same luck."""
+    sequence = np.random.SeedSequence(study.seed, spawn_key=(run,))
+    return int.from_bytes(sequence.generate_state(4).tobytes(), "little")
+
+
+def warm_up(study: Study, environment: int, policy: int) -> None:
+    """Compile the loop of a policy in an environment, or load it if it was compiled before."""
+    task = study.environment(environment)
+    for _ in simulate_in_chunks(study.policy(policy, task.problem), task, 1, seed=0):
+        pass
+
+
+def play(study: Study, part: Part) -> Snapshot:
+    """Play one part; its measurements are the header, its curves and the final state the arrays."""
+    warm_up(study, part.environment, part.policy)
+    environment = study.environment(part.environment)
+    policy = study.policy(part.policy, environment.problem)
+    metrics = [metric(environment, study.rounds) for metric in STANDARD]
+    seconds, begun = 0.0, time.perf_counter()
+    for rounds in simulate_in_chunks(
+        policy, environment, study.rounds, seed=seed_of(study, part.run), delay=study.delay
+    ):
+        seconds += time.perf_counter() - begun
+        for metric in metrics:
+            metric.update(rounds)
+        begun = time.perf_counter()
+    header: dict[str, Any] = {"notes": policy.notes, **policy.facts()}
+    arrays: dict[str, Any] = {}
+    for metric in metrics:
+        header.update(metric.result())
+        arrays.update(metric.curves())
+    header["seconds_per_round"] = seconds / study.rounds
+    if part.run == 0:
+        arrays["state"] = np.frombuffer(policy.dump().to_bytes(), np.uint8)
+    return Snapshot(header, arrays)
+
+
+def _part_path(study: Study, part: Part, out: Path) -> Path:
+    """Where a part is kept: under a name made from all that it depends on."""
+    key = msgspec.json.encode(
+        [
+            paretozoom.__version__,
+            jit.fingerprint(*Path(jit.__file__).parent.glob("*.py")),
+            [study.rounds, study.seed, study.delay],
+            [study.environments[part.environment].name, study.environments[part.environment].parameters],
+            [study.policies[part.policy].name, study.policies[part.policy].parameters],
+        ],
+        order="sorted",
+    )
+    return out / "parts" / f"{hashlib.sha256(key).hexdigest()[:16]}-{part.run:05d}.safetensors"
+
+
+def _play_and_keep(study: Study, part: Part, out: Path) -> None:
+    write_whole(_part_path(study, part, out), play(study, part).to_bytes())
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file so that an interruption leaves the old one or the new one, never half."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.write_bytes(data)
+    os.replace(temporary, path)
+
+
+def run_study(
+    study: Study, out: Path, *, jobs: int | None = None, progress: Callable[[int, int], None] | None = None
+) -> dict[str, Any]:
+    """Play what is missing, add everything up, and write results.json, curves.npz and snapshots/ to `out`.
+
+    `progress(done, parts)` is called as parts are finished. An interrupted study goes on where it stopped.
+    """
+    study.check()
+    parts = parts_of(study)
+    missing = [part for part in parts if not _part_path(study, part, out).exists()]
+    for done, _ in enumerate(_played(study, missing, out, jobs or os.cpu_count() or 1), len(parts) - len(missing)):
+        if progress is not None:
+            progress(done, len(parts))
+    if progress is not None:
+        progress(len(parts), len(parts))
+    results: dict[str, Any] = {"study": msgspec.to_builtins(study), "environments": {}}
+    curves: dict[str, Floats] = {}
+    for e, environment in enumerate(study.environments):
+        policies: dict[str, Any] = {}
+        for p, policy in enumerate(study.policies):
+            runs = [
+                Snapshot.from_bytes(_part_path(study, Part(e, p, run), out).read_bytes()) for run in range(study.runs)
+            ]
+            policies[policy.title] = add_up([run.header for run in runs])
+            curves[f"{environment.title}/rounds"] = runs[0].arrays["rounds"]
+            curves[f"{environment.title}/{policy.title}/regret"] = np.stack([run.arrays["regret"] for run in runs])
+            state = out / "snapshots" / environment.title / f"{policy.title}.safetensors"
+            write_whole(state, runs[0].arrays["state"].tobytes())
+        _compare_with_random(study, policies, curves, environment.title)
+        theory = _theory(study, e, policies)
+        results["environments"][environment.title] = {"policies": policies, "theory": theory}
+    write_whole(out / "curves.npz", _packed(curves))
+    write_results(results, out)
+    return results
+
+
+def write_results(results: dict[str, Any], out: Path) -> None:
+    """Write results.json."""
+    write_whole(out / "results.json", msgspec.json.format(msgspec.json.encode(results)) + b"\n")
+
+
+def _played(study: Study, missing: list[Part], out: Path, jobs: int) -> Iterator[None]:
+    if not missing:
+        return
+    # Here first, so that the workers find every kernel in the cache.
+    for e, p in sorted({(part.environment, part.policy) for part in missing}):
+        warm_up(study, e, p)
+    if jobs == 1 or len(missing) == 1:
+        for part in missing:
+            _play_and_keep(study, part, out)
+            yield
+        return
+    from joblib import Parallel, delayed
+
+    pool = Parallel(n_jobs=jobs, return_as="generator_unordered")
+    yield from pool(delayed(_play_and_keep)(study, part, out) for part in missing)
+
+
+def add_up(runs: list[dict[str, Any]]) -> dict[str, Any]:
+    """Means over runs, with standard errors under "se"; regret carries its own.
+
+    >>> add_up([{"regret": 1.0, "notes": []}, {"regret": 3.0, "notes": []}])
+    {'regret': {'mean': 2.0, 'se': 1.0}, 'notes': [], 'se': {}}
+    """
+    summary: dict[str, Any] = {}
+    errors: dict[str, Any] = {}
+    for key, first in runs[0].items():
+        values = [run[key] for run in runs]
+        if key == "notes":
+            summary[key] = first
+        elif isinstance(first, dict):
+            summary[key] = {name: _mean([v[name] for v in values]) for name in first}
+            errors[key] = {name: _error([v[name] for v in values]) for name in first}
+        elif isinstance(first, list):
+            summary[key] = [_mean(list(column)) for column in zip(*values, strict=True)]
+            errors[key] = [_error(list(column)) for column in zip(*values, strict=True)]
+        elif key == "regret":
+            summary[key] = {"mean": _mean(values), "se": _error(values)}
+        elif key.startswith("seconds_"):
+            summary[key] = _mean(values)
+        else:
+            summary[key], errors[key] = _mean(values), _error(values)
+    return {**summary, "se": errors}
+
+
+def _mean(values: list[float | None]) -> float | None:
+    known = [v for v in values if v is not None]
+    return float(np.mean(known)) if known else None
+
+
+def _error(values: list[float | None]) -> float | None:
+    known = [v for v in values if v is not None]
+    return float(np.std(known, ddof=1) / np.sqrt(len(known))) if len(known) > 1 else None
+
+
+def _compare_with_random(study: Study, policies: dict[str, Any], curves: dict[str, Floats], environment: str) -> None:
+    """Regret over Random's, if Random is in the study; its error from the paired runs."""
+    random = next((spec.title for spec in study.policies if spec.name == "random"), None)
+    base = None if random is None else curves[f"{environment}/{random}/regret"][:, -1]
+    for title, policy in policies.items():
+        if base is None or base.mean() == 0:
+            policy["regret_over_random"] = policy["se"]["regret_over_random"] = None
+            continue
+        own = curves[f"{environment}/{title}/regret"][:, -1]
+        ratio = own.mean() / base.mean()
+        policy["regret_over_random"] = float(ratio)
+        policy["se"]["regret_over_random"] = _error(list((own - ratio * base) / base.mean()))
+
+
+def _theory(study: Study, which: int, policies: dict[str, Any]) -> dict[str, Any] | None:
+    """What the paper promises for PCZ in an environment, for the report to show beside what was measured."""
+    environment = study.environment(which)
+    if environment.problem.dim > 2 or environment.gap_error > 0:
+        return None  # packings of larger spaces, or with gaps sought on a grid, take longer than the study
+    dimension = zooming_dimension(environment)
+    numbers = {r: zooming_number(environment, r) for r in (1.0, 0.5)} | dimension.numbers
+    largest_gap = largest_gap_of(environment)
+    bounds: dict[str, Any] = {}
+    for p, spec in enumerate(study.policies):
+        policy = study.policy(p, environment.problem)
+        if isinstance(policy, PCZ) and policy.horizon is not None and policy.confidence == 1:
+            delta = policy.delta or 1 / policy.horizon
+            arguments = len(environment.problem.objectives), study.rounds, delta
+            tightest = tightest_bound(numbers, *arguments)
+            bounds[spec.title] = {
+                "tightest": tightest,
+                "theorem1": theorem1_bound(*arguments, dimension.p, dimension.slope),
+                "vacuous": is_vacuous(tightest, study.rounds, largest_gap),
+            }
+    return {
+        "dimension": dimension.slope,
+        "p": dimension.p,
+        "numbers": {f"{r:g}": number for r, number in numbers.items()},
+        "exponent": lower_bound_exponent(dimension.slope),
+        "largest_gap": largest_gap,
+        "lipschitz": environment.lipschitz(),
+        "bounds": bounds,
+    }
+
+
+def _packed(arrays: dict[str, Floats]) -> bytes:
+    """A compressed .npz with the same bytes for the same arrays (numpy's own writes the time of day)."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, array in arrays.items():
+            entry = io.BytesIO()
+            np.lib.format.write_array(entry, np.ascontiguousarray(array), allow_pickle=False)
+            info = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
+            info.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(info, entry.getvalue())
+    return buffer.getvalue()

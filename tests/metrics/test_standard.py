@@ -1,0 +1,96 @@
+"""What all metrics promise."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paretozoom import PaperTask, Random, Tents
+from paretozoom.metrics import STANDARD, Hypervolume, Metric
+from paretozoom.rounds import Rounds
+from paretozoom.simulate import simulate_in_chunks
+
+ROUNDS = 3_000
+TASKS = {
+    "paper": PaperTask(),
+    "finite": Tents(arms=11),
+    "three objectives": Tents(objectives=3, spread=0.1),
+}
+RUNS = {
+    name: next(simulate_in_chunks(Random(task.problem), task, ROUNDS, seed=5, chunk=ROUNDS))
+    for name, task in TASKS.items()
+}
+
+
+def read(metric: Metric, rounds: Rounds, cuts: list[int]) -> tuple[dict[str, Any], dict[str, list[float]]]:
+    ends = [0, *sorted(cuts), len(rounds)]
+    for start, end in itertools.pairwise(ends):
+        metric.update(rounds[start:end])
+    return metric.result(), {name: curve.tolist() for name, curve in metric.curves().items()}
+
+
+def test_the_names_and_keys_are_different():
+    names = [metric.name for metric in STANDARD]
+    keys = [key for metric in STANDARD for key in metric(TASKS["paper"], ROUNDS).result()]
+    assert len(set(names)) == len(names) == 6
+    assert len(set(keys)) == len(keys)
+
+
+@pytest.mark.parametrize("metric", STANDARD, ids=lambda metric: metric.name)
+@pytest.mark.parametrize("task", TASKS)
+@given(cuts=st.lists(st.integers(0, ROUNDS), max_size=8))
+def test_chunks_leave_no_trace(task, metric, cuts):
+    whole = read(metric(TASKS[task], ROUNDS), RUNS[task], [])
+    parts = read(metric(TASKS[task], ROUNDS), RUNS[task], cuts)
+    assert parts == whole or metric is Hypervolume
+    if metric is Hypervolume:  # whose vectors may be added in another order
+        assert parts[0] == pytest.approx(whole[0], rel=1e-12)
+
+
+@pytest.mark.parametrize("metric", STANDARD, ids=lambda metric: metric.name)
+@pytest.mark.parametrize("task", TASKS)
+def test_one_round_at_a_time(task, metric):
+    rounds = RUNS[task][:400]
+    whole = read(metric(TASKS[task], 400), rounds, [])
+    single = read(metric(TASKS[task], 400), rounds, list(range(400)))
+    assert single == whole or metric is Hypervolume
+    if metric is Hypervolume:
+        assert single[0] == pytest.approx(whole[0], rel=1e-12)
+
+
+@pytest.mark.parametrize("metric", STANDARD, ids=lambda metric: metric.name)
+@pytest.mark.parametrize("task", TASKS)
+def test_results_are_json_ready(task, metric):
+    for rounds in (RUNS[task], RUNS[task][:0]):
+        result, curves = read(metric(TASKS[task], ROUNDS), rounds, [])
+        assert json.loads(json.dumps(result, allow_nan=False)) == result
+        assert all(isinstance(curve, list) for curve in curves.values())
+
+
+def test_a_long_run_is_measured_quickly(paper, random_run):
+    def seconds() -> float:
+        start = time.perf_counter()
+        metrics = [metric(paper, len(random_run)) for metric in STANDARD]
+        for first in range(0, len(random_run), 8192):
+            chunk = random_run[first : first + 8192]
+            for metric in metrics:
+                metric.update(chunk)
+        for metric in metrics:
+            metric.result()
+        return time.perf_counter() - start
+
+    assert min(seconds() for _ in range(3)) < 0.15
+
+
+def test_rounds_are_not_changed(paper, random_run):
+    before = [column.copy() for column in random_run.columns]
+    for metric in STANDARD:
+        read(metric(paper, len(random_run)), random_run, [8192])
+    assert all(np.array_equal(a, b, equal_nan=True) for a, b in zip(before, random_run.columns, strict=True))

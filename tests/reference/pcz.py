@@ -1,0 +1,77 @@
+"""Pareto Contextual Zooming, Algorithm 1 of Turgay, Oner and Tekin (AISTATS 2018), read aloud."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from paretozoom import Problem
+from tests.reference.pareto import front
+from tests.reference.space import length, merged, walk
+from tests.reference.zooming import Open, Zooming
+
+
+class PCZ(Zooming):
+    """Slow and obvious; takes the arguments of the package's PCZ."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        horizon: int | None = None,
+        delta: float | None = None,
+        noise: float = 1.0,
+        confidence: float = 1.0,
+        centre: Any = None,
+        seed: int = 0,
+    ) -> None:
+        self.learned = len(problem.objectives)
+        self.delta, self.noise, self.confidence = delta, noise, confidence
+        super().__init__(problem, horizon=horizon, centre=centre, seed=seed)
+
+    def epoch_delta(self) -> float:
+        """The delta of the running epoch."""
+        if self.delta is None:
+            return 1.0 / self.epoch_horizon()
+        if self.horizon is not None:
+            return self.delta
+        return self.delta * 6.0 / (math.pi * (self.epoch + 1)) ** 2
+
+    def uncertainty(self, count: int) -> float:
+        """u_B = sqrt(2 A / N)."""
+        if count == 0:
+            return math.inf
+        inside = 2.0 * math.sqrt(2.0) * self.learned * self.epoch_horizon() ** 1.5 / self.epoch_delta()
+        a = 1.0 + 2.0 * math.log(inside)
+        return self.noise * self.confidence * math.sqrt(2.0 * a / count)
+
+    def front(self, context: list[float]) -> list[int]:
+        """The relevant balls whose index no other relevant ball's dominates, in order of creation."""
+        relevant = list(self.finite_domains(context) if self.space.arms else self.domains(context))
+        return [relevant[place] for place in front(self.indices(relevant))]
+
+    def choose(self, context: list[float], u1: float, u2: float) -> tuple[float, float, int]:
+        """Lines 7-10: an arm uniformly on the union of the front's domains, then one of its balls."""
+        best = self.front(context)
+        if self.space.arms:
+            held = self.finite_domains(context)
+            arms = sorted({arm for k in best for arm in held[k]})
+            arm = arms[math.floor(u1 * len(arms))]
+            holders = [k for k in best if arm in held[k]]
+            return arm, 1.0 / len(arms), holders[math.floor(u2 * len(holders))]
+        parts = self.domains(context)
+        union = merged(part for k in best for part in parts[k])
+        y = walk(union, u1)
+        holders = [k for k in best if any(low <= y <= high for low, high in parts[k])]
+        # An endpoint may lie in parts of balls of two radii.
+        smallest = min(self.balls[k].radius for k in holders)
+        holders = [k for k in holders if self.balls[k].radius == smallest]
+        return y, 1.0 / length(union), holders[math.floor(u2 * len(holders))]
+
+    def learn(self, entry: Open, told: dict[int, float]) -> None:
+        """Lines 11-16: split, then update the parent."""
+        self.split_if_full(entry, [int(i in entry.told) for i in range(self.learned)])
+        ball = self.balls[entry.decision.credit]
+        for i, reward in told.items():
+            ball.total[i] += reward
+            ball.count[i] += 1
