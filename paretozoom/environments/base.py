@@ -16,6 +16,7 @@ import numpy.typing as npt
 from paretozoom.dimensions import Finite, Floats, Ints
 from paretozoom.kernels import world
 from paretozoom.kernels.fuse import fuse
+from paretozoom.kernels.pareto import mark_front
 from paretozoom.problem import Problem
 from paretozoom.records import Decision, Refused, Values
 from paretozoom.similarity import Similarity
@@ -74,8 +75,8 @@ class Task:
 
     >>> from paretozoom.environments import PaperTask
     >>> task = PaperTask()
-    >>> task.gap([0.5], [0.3]), task.mean([0.5], [0.5])
-    (0.25, {'first': 0.5, 'second': 0.5})
+    >>> round(task.gap([0.5], [0.3]), 9), task.optimal([0.5], [0.5])
+    (0.25, True)
     """
 
     name: ClassVar[str]
@@ -201,7 +202,9 @@ class Task:
         for point in points:
             line = np.repeat(point[None], len(grid), axis=0)
             line[:, self.problem.encoding.context :] = grid
-            marks = np.concatenate([[False], self.are_optimal(line), [False]]).astype(int)
+            vectors, best = self.means(line), np.zeros(len(grid), np.int64)
+            mark_front(vectors.ravel(), 0, vectors.shape[1], best, 0, len(grid))
+            marks = np.concatenate([[0], best, [0]])
             starts, ends = np.flatnonzero(np.diff(marks) == 1), np.flatnonzero(np.diff(marks) == -1) - 1
             found.append([(float(grid[a, 0]), float(grid[b, 0])) for a, b in zip(starts, ends, strict=True)])
         return found

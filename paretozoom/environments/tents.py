@@ -32,9 +32,9 @@ class Tents(Task):
 
     >>> task = Tents(objectives=2)
     >>> task.lipschitz() <= 1, round(task.gap([0.0], [1.0]), 3)
-    (True, 0.459)
-    >>> Tents(arms=11).front([0.0])
-    ['y0.1', 'y0.2', 'y0.3']
+    (True, 0.427)
+    >>> Tents(arms=11).front([0.03])
+    ['y0.2', 'y0.3', 'y0.4']
     """
 
     name = "tents"

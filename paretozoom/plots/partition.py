@@ -20,10 +20,12 @@ from paretozoom.records import Refused, Snapshot
 from paretozoom.similarity import Similarity
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 ARRAYS = ("centre", "radius", "count")
 CELLS = 240
+MOST_DISCS = 1000
 COLOURS = ("#f7fbff", "#d6e6f4", "#abd0e6", "#6aaed6", "#3787c0", "#105ba4", "#08306b")  # large to small
 
 
@@ -34,10 +36,11 @@ class Partition(msgspec.Struct, frozen=True):
     radii: list[float]  # from the largest
     balls: list[int]  # how many balls of each radius
     levels: list[list[int]]  # (rows, cells) places in `radii`
-    contexts: list[float]  # of the centres, and their places on the arm axis
-    arms: list[float]
+    contexts: list[float]  # of the balls' centres
+    arms: list[float]  # their places on the arm axis
+    sizes: list[float]  # their radii
     counts: list[int]
-    discs: list[float]  # how far each ball reaches in the drawing; empty if balls are no discs there
+    reach: float  # of a ball of radius 1 in the drawing, where balls are discs; 0 where they are not
     front: Front | None
 
 
@@ -83,7 +86,7 @@ def _info(problem: Problem, centre: Floats, radius: Floats, count: Ints, front: 
         covered = up[:, ball, None] + right[None, :, ball] <= radius[ball] ** 2
         levels[covered] = place[ball]
     rows = np.argmin(up, axis=0).astype(float) if plane.rows else centre[:, 1]
-    round_balls = not plane.rows and bool((problem.encoding.kinds == LINEAR).all())
+    discs = not plane.rows and bool((problem.encoding.kinds == LINEAR).all())
     return Partition(
         plane,
         (-sizes).tolist(),
@@ -91,8 +94,9 @@ def _info(problem: Problem, centre: Floats, radius: Floats, count: Ints, front: 
         levels.tolist(),
         centre[:, 0].tolist(),
         rows.tolist(),
+        radius.tolist(),
         count.reshape(len(radius), -1).max(axis=1).tolist(),
-        (radius * math.sqrt(problem.dim)).tolist() if round_balls else [],
+        math.sqrt(problem.dim) if discs else 0.0,
         front,
     )
 
@@ -110,7 +114,7 @@ def figure(info: Partition) -> Figure:
     from matplotlib.artist import Artist
     from matplotlib.colors import LinearSegmentedColormap, ListedColormap
     from matplotlib.lines import Line2D
-    from matplotlib.patches import Circle, Patch
+    from matplotlib.patches import Patch
 
     with style.theme():
         drawn = style.blank(6.4, 4.4)
@@ -130,8 +134,8 @@ def figure(info: Partition) -> Figure:
             interpolation="none",
         )
         draw_plane(axes, info.plane)
-        for x, y, reach in zip(info.contexts, info.arms, info.discs, strict=False):
-            axes.add_patch(Circle((x, y), reach, fill=False, edgecolor="white", linewidth=0.5, alpha=0.45))
+        if len(info.sizes) <= MOST_DISCS:
+            _draw_discs(axes, info, shades)
         most = max(1, *info.counts) if info.counts else 1
         sizes = [3 + 70 * count / most for count in info.counts]
         look: dict[str, Any] = {"color": "#111111", "alpha": 0.75, "linewidths": 0.5, "edgecolors": "white"}
@@ -151,6 +155,18 @@ def figure(info: Partition) -> Figure:
         )
         axes.set_title(f"{len(info.counts):,} ball{'s' if len(info.counts) != 1 else ''}")
         return style.settle(drawn)
+
+
+def _draw_discs(axes: Axes, info: Partition, shades: list[Any]) -> None:
+    """Sharp edges for the cells: from the largest radius on, the discs and then their outlines."""
+    from matplotlib.collections import PatchCollection
+    from matplotlib.patches import Circle
+
+    places = list(zip(info.contexts, info.arms, info.sizes, strict=True))
+    for radius, shade in zip(info.radii if info.reach else [], shades, strict=False):
+        discs = [Circle((x, y), info.reach * radius) for x, y, size in places if size == radius]
+        axes.add_collection(PatchCollection(discs, facecolor=shade, edgecolor="none"))
+        axes.add_collection(PatchCollection(discs, facecolor="none", edgecolor="white", linewidth=0.5, alpha=0.5))
 
 
 def _fraction(radius: float) -> str:

@@ -153,13 +153,18 @@ def draw_front(axes: Axes, front: Front, colour: str = "#111111") -> Line2D:
     """Draw the ends of the true Pareto set; gives one line, for a legend."""
     from matplotlib.patheffects import withStroke
 
-    x, y = [math.nan], [math.nan]
-    pairs = zip(front.contexts, front.intervals, front.contexts[1:], front.intervals[1:], strict=False)
-    for left, here, right, there in pairs:
-        if len(here) == len(there):  # parts that begin or end between two contexts are left open
-            for old, new in zip(here, there, strict=True):
-                for end in (0, 1):
-                    x += [left, right, math.nan]
-                    y += [old[end], new[end], math.nan]
+    x: list[float] = []
+    y: list[float] = []
+    for part in range(max(map(len, front.intervals), default=0)):
+        for end in (0, 1):
+            before = 0
+            for context, row in zip(front.contexts, front.intervals, strict=True):
+                if len(row) != before:  # a part begins or ends here, and the line with it
+                    x.append(math.nan)
+                    y.append(math.nan)
+                if part < len(row):
+                    x.append(context)
+                    y.append(row[part][end])
+                before = len(row)
     halo = [withStroke(linewidth=2.6, foreground="white", alpha=0.8)]
     return axes.plot(x, y, color=colour, linewidth=1.2, path_effects=halo, zorder=3)[0]

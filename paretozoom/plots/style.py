@@ -107,6 +107,15 @@ def svg_text(figure: Figure) -> str:
     return buffer.getvalue()
 
 
+def svg_element(figure: Figure, prefix: str) -> str:
+    """The figure as an element of an HTML page; the prefix keeps its ids apart from those of other figures."""
+    text = re.sub(r"<!--.*?-->", "", svg_text(figure), flags=re.DOTALL)
+    text = text[text.index("<svg") :]
+    element, rest = text.split(">", 1)
+    element = re.sub(r' (xmlns(:\w+)?|version)="[^"]*"', "", element)
+    return element + ">" + re.sub(r'( id="|url\(#|href="#)', rf"\g<1>{prefix}", rest)
+
+
 def save(figure: Figure, path: Path) -> tuple[Path, Path]:
     """Write `path`.png and `path`.svg; gives both paths. The same figure gives the same bytes."""
     path = Path(path)

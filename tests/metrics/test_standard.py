@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import time
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -23,10 +24,12 @@ TASKS = {
     "finite": Tents(arms=11),
     "three objectives": Tents(objectives=3, spread=0.1),
 }
-RUNS = {
-    name: next(simulate_in_chunks(Random(task.problem), task, ROUNDS, seed=5, chunk=ROUNDS))
-    for name, task in TASKS.items()
-}
+
+
+@cache
+def run_of(task: str) -> Rounds:
+    policy = Random(TASKS[task].problem)
+    return next(simulate_in_chunks(policy, TASKS[task], ROUNDS, seed=5, chunk=ROUNDS))
 
 
 def read(metric: Metric, rounds: Rounds, cuts: list[int]) -> tuple[dict[str, Any], dict[str, list[float]]]:
@@ -47,8 +50,8 @@ def test_the_names_and_keys_are_different():
 @pytest.mark.parametrize("task", TASKS)
 @given(cuts=st.lists(st.integers(0, ROUNDS), max_size=8))
 def test_chunks_leave_no_trace(task, metric, cuts):
-    whole = read(metric(TASKS[task], ROUNDS), RUNS[task], [])
-    parts = read(metric(TASKS[task], ROUNDS), RUNS[task], cuts)
+    whole = read(metric(TASKS[task], ROUNDS), run_of(task), [])
+    parts = read(metric(TASKS[task], ROUNDS), run_of(task), cuts)
     assert parts == whole or metric is Hypervolume
     if metric is Hypervolume:  # whose vectors may be added in another order
         assert parts[0] == pytest.approx(whole[0], rel=1e-12)
@@ -57,7 +60,7 @@ def test_chunks_leave_no_trace(task, metric, cuts):
 @pytest.mark.parametrize("metric", STANDARD, ids=lambda metric: metric.name)
 @pytest.mark.parametrize("task", TASKS)
 def test_one_round_at_a_time(task, metric):
-    rounds = RUNS[task][:400]
+    rounds = run_of(task)[:400]
     whole = read(metric(TASKS[task], 400), rounds, [])
     single = read(metric(TASKS[task], 400), rounds, list(range(400)))
     assert single == whole or metric is Hypervolume
@@ -68,7 +71,7 @@ def test_one_round_at_a_time(task, metric):
 @pytest.mark.parametrize("metric", STANDARD, ids=lambda metric: metric.name)
 @pytest.mark.parametrize("task", TASKS)
 def test_results_are_json_ready(task, metric):
-    for rounds in (RUNS[task], RUNS[task][:0]):
+    for rounds in (run_of(task), run_of(task)[:0]):
         result, curves = read(metric(TASKS[task], ROUNDS), rounds, [])
         assert json.loads(json.dumps(result, allow_nan=False)) == result
         assert all(isinstance(curve, list) for curve in curves.values())

@@ -1,0 +1,277 @@
+"""One page about a study: results.json, curves.npz and snapshots in, figures and a self-contained report.html out."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from paretozoom.plots import style
+from paretozoom.plots.gallery import Drawing, draw_study
+from paretozoom.records import Refused
+
+CSS = """
+:root { color-scheme: light dark; --ink: #1c1e21; --soft: #5b6168; --page: #ffffff; --line: #d9dce0; --box: #f5f6f8;
+  --yes: #00634a; --no: #a33c00; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e8eaed; --soft: #a4abb3; --page: #16181b; --line: #3a3f45;
+  --box: #202327; --yes: #4fd1a5; --no: #ff9f66; } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 72rem; padding: 1rem; background: var(--page); color: var(--ink);
+  font: 1rem/1.55 system-ui, sans-serif; overflow-wrap: break-word; }
+h1 { font-size: 1.7rem; line-height: 1.2; } h2 { margin-top: 2.5rem; border-bottom: 2px solid var(--line); }
+h3 { margin: 1.8rem 0 .5rem; } p { max-width: 50rem; }
+dl { display: grid; grid-template-columns: repeat(auto-fit, minmax(17rem, 1fr)); gap: .5rem 1.5rem; font-size: .9rem; }
+dt { font-weight: 600; } dd { margin: 0; color: var(--soft); }
+.scroll { overflow-x: auto; margin: .6rem 0 1.2rem; }
+table { border-collapse: collapse; font-size: .88rem; font-variant-numeric: tabular-nums; }
+th, td { padding: .35rem .6rem; border-bottom: 1px solid var(--line); text-align: right; vertical-align: top; }
+td { white-space: nowrap; } thead th { vertical-align: bottom; border-bottom-width: 2px; }
+.text { text-align: left; white-space: normal; } tbody th.text { min-width: 7rem; } td.text { min-width: 14rem; }
+td small { display: block; } small { color: var(--soft); font-weight: normal; }
+.yes { color: var(--yes); font-weight: 700; } .no { color: var(--no); font-weight: 700; }
+.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(26rem, 100%), 1fr)); gap: 1rem; }
+figure { margin: 0; } figure svg { display: block; width: 100%; height: auto; background: #ffffff;
+  border: 1px solid var(--line); border-radius: 6px; }
+figcaption { padding: .3rem .1rem; color: var(--soft); font-size: .85rem; }
+pre { overflow-x: auto; padding: .8rem; background: var(--box); border-radius: 6px; font-size: .8rem; }
+@media print { body { max-width: none; font-size: 9pt; } table { font-size: 7pt; } .scroll { overflow: visible; }
+  th, td { padding: .15rem .25rem; } figure, tr { break-inside: avoid; } h2, h3 { break-after: avoid; } }
+"""
+
+WORDS = {
+    "Pareto regret": "the sum over rounds of how far the chosen arm was from the best trade-offs; smaller is better",
+    "Over random": "that regret divided by the regret of choosing at random: at 1 nothing was learned",
+    "Gap": "the regret of one round: its mean over all rounds, and in the tail, the last fifth of them",
+    "Front share": "the share of rounds in which the arm was Pareto optimal, over all rounds and in the tail",
+    "Bin ratio": "fairness over all contexts: the Pareto set is cut into bins, the least played over the most played; "
+    "1 is fair",
+    "Local entropy": "fairness in each context: how evenly the bins are played within narrow slices of contexts; 1 is "
+    "fair everywhere, and always playing one arm is not, even if its bin ratio is near 1",
+    "Mean reward": "what was earned per round in each objective, in its own units",
+    "Hypervolume": "how much of the space of rewards lies below what was earned; larger is better",
+    "Balls": "how many regions of contexts and arms a zooming policy had made by the end",
+}
+COLUMNS = (  # heading, key, decimals
+    ("Over random", "regret_over_random", 3),
+    ("Mean gap", "mean_gap", 3),
+    ("Tail gap", "tail_gap", 3),
+    ("Front share", "front_share", 3),
+    ("Front share, tail", "front_share_tail", 3),
+    ("Bin ratio", "bin_ratio", 3),
+    ("Local entropy", "local_entropy", 3),
+    ("Hypervolume", "hypervolume", 3),
+    ("Balls", "balls", 1),
+)
+TEXT = ("Policy", "Claim", "Radius", "What the bound says")  # columns that are not numbers
+
+Table = dict[str, Any]
+
+
+def write_report(folder: Path) -> Path:
+    """Write `figures/` and `report.html` next to what a study left in a folder; gives the page's path.
+
+    The page needs nothing else: no network, no scripts. The same results give the same bytes; how long
+    anything took is left out.
+    """
+    folder = Path(folder)
+    try:
+        results = msgspec.json.decode((folder / "results.json").read_bytes(), type=dict[str, Any])
+        study, environments = dict(results["study"]), dict(results["environments"])
+    except OSError as error:
+        raise Refused(f"folder: {str(folder)!r} has no results.json that can be read ({error.strerror})") from error
+    except (msgspec.MsgspecError, KeyError, TypeError, ValueError) as error:
+        raise Refused(f"folder: results.json in {str(folder)!r} is not that of a study ({error!r})") from error
+    claims = results.get("claims") or []
+    gallery = _Gallery(folder)
+    body = [_introduction(study, environments), _claims(list(claims.values()) if isinstance(claims, dict) else claims)]
+    body += [_environment(label, found, study, gallery) for label, found in environments.items()]
+    title = escape(f"Study: {study.get('name', 'without a name')}")
+    page = f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>{CSS}</style>
+</head>
+<body>
+<header>
+<h1>{title}</h1>
+</header>
+<main>
+{"".join(body)}</main>
+<footer>
+<h2>Parameters</h2>
+<pre>{escape(_toml(study))}</pre>
+</footer>
+</body>
+</html>
+"""
+    path = folder / "report.html"
+    path.write_text(page, encoding="utf-8", newline="\n")
+    return path
+
+
+class _Gallery:
+    """Saves the figures of a study and draws them into the page."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.names: list[str] = []
+
+    def show(self, study: Table, label: str, policies: Table) -> str:
+        drawings = draw_study(self.folder, study, label, policies)
+        return "".join(self._show(f"{label}-{drawing.name}", drawing) for drawing in drawings)
+
+    def _show(self, name: str, drawing: Drawing) -> str:
+        plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+        number = len(self.names) + 1
+        self.names.append(plain if plain not in self.names else f"{plain}-{number}")
+        style.save(drawing.figure, self.folder / "figures" / self.names[-1])
+        picture = style.svg_element(drawing.figure, prefix=f"f{number}-")
+        picture = picture.replace("<svg", f'<svg role="img" aria-label="{escape(drawing.alternative)}"', 1)
+        return f"<figure>\n{picture}<figcaption>{escape(drawing.caption)}</figcaption>\n</figure>\n"
+
+
+def _introduction(study: Table, environments: Table) -> str:
+    policies = list(dict.fromkeys(label for found in environments.values() for label in found["policies"]))
+    text = (
+        f"This study compares {_list(policies)} on {_list(list(environments))}. In each of {study.get('rounds', 0):,} "
+        "rounds a policy sees a context, chooses an arm, and earns one reward per objective; the objectives conflict. "
+        "An arm is Pareto optimal if no other arm is at least as good in every objective and better in one. A good "
+        f"policy finds those arms and plays them all fairly. Number of runs of each policy: {study.get('runs', 0):,}. "
+        "In each run all policies meet the same contexts and the same luck. A ± is the standard error of a mean over runs."
+    )
+    words = "".join(f"<div><dt>{word}</dt><dd>{meaning}</dd></div>\n" for word, meaning in WORDS.items())
+    return f"<p>{escape(text)}</p>\n<h2>What is measured</h2>\n<dl>\n{words}</dl>\n"
+
+
+def _claims(claims: list[Table]) -> str:
+    if not claims:
+        return ""
+    bar = any("bar" in claim for claim in claims)
+    rows = []
+    for claim in claims:
+        cells = [claim["paper"], claim["measured"], *([claim.get("bar", "")] if bar else [])]
+        holds = '<td class="yes">yes ✓</td>' if claim["holds"] else '<td class="no">no ✗</td>'
+        rows.append([_head(claim["claim"]), *(f"<td>{escape(str(cell))}</td>" for cell in cells), holds])
+    heads = ["Claim", "Paper", "Measured", *(["Asked for"] if bar else []), "Holds"]
+    return f"<section>\n<h2>Claims</h2>\n{_table('Claims', heads, rows)}</section>\n"
+
+
+def _environment(label: str, found: Table, study: Table, gallery: _Gallery) -> str:
+    policies = dict(sorted(found["policies"].items(), key=lambda item: _regret(item[1])[0] or 0.0))
+    figures = gallery.show(study, label, found["policies"])
+    return (
+        f"<section>\n<h2>Environment: {escape(label)}</h2>\n<h3>Results, by regret</h3>\n{_results(label, policies)}"
+        + (f'<h3>Figures</h3>\n<div class="figures">\n{figures}</div>\n' if figures else "")
+        + (_theory(found["theory"], policies, study.get("rounds", 0)) if found.get("theory") else "")
+        + "</section>\n"
+    )
+
+
+def _results(label: str, policies: Table) -> str:
+    columns = [column for column in COLUMNS if any(p.get(column[1]) is not None for p in policies.values())]
+    objectives = list(dict.fromkeys(name for p in policies.values() for name in p.get("mean_reward") or {}))
+    rows = []
+    for name, policy in policies.items():
+        errors = policy.get("se") or {}
+        rewards, reward_errors = policy.get("mean_reward") or {}, errors.get("mean_reward") or {}
+        row = [_head(name, policy.get("notes") or []), _number(*_regret(policy))]
+        row += [_number(policy.get(key), errors.get(key), decimals) for _, key, decimals in columns]
+        row += [_number(rewards.get(objective), reward_errors.get(objective), 3) for objective in objectives]
+        rows.append(row)
+    heads = ["Policy", "Pareto regret", *(head for head, _, _ in columns), *(f"Mean reward, {o}" for o in objectives)]
+    return _table(f"Results on {label}", heads, rows)
+
+
+def _theory(theory: Table, policies: Table, rounds: int) -> str:
+    text = []
+    if (dimension := theory.get("dimension")) is not None:
+        constant = "" if theory.get("p") is None else f" (with p = {theory['p']:.4g})"
+        text.append(
+            f"The estimated Pareto zooming dimension is {dimension:.2f}{constant}: the smaller the radius r, the more "
+            f"balls fit among the nearly optimal arms, N_r of them, growing about as r to the power of {-dimension:.2f}."
+        )
+    if (exponent := theory.get("exponent")) is not None:
+        text.append(f"With that dimension no policy can promise regret of a lower order than T^{exponent:.3g}.")
+    if (worst := theory.get("largest_gap")) is not None:
+        text.append(
+            f"The worst possible regret is {worst * rounds:,.0f}: the largest gap, {worst:.3g}, in every round."
+        )
+    bounds = []
+    for name, bound in (theory.get("bounds") or {}).items():
+        regret = _regret(policies.get(name) or {})
+        numbers = [_number(*regret), _number(bound.get("tightest")), _number(bound.get("theorem1"))]
+        bounds.append([_head(name), *numbers, _verdict(bound, regret[0])])
+    packings = [[_head(f"{float(r):.4g}"), _number(n, None, 0)] for r, n in (theory.get("numbers") or {}).items()]
+    heads = ["Policy", "Measured regret", "Tightest bound", "Theorem 1", "What the bound says"]
+    return (
+        f"<h3>Regret beside its bound</h3>\n<p>{escape(' '.join(text))}</p>\n"
+        + (_table("Regret and bounds", heads, bounds) if bounds else "")
+        + (_table("Packing numbers", ["Radius", "Balls N_r"], packings) if packings else "")
+    )
+
+
+def _verdict(bound: Table, measured: float | None) -> str:
+    if bound.get("vacuous"):
+        says = "Nothing: the bound is vacuous at this horizon, as no policy's regret could exceed it."
+    elif measured is not None and bound.get("tightest") is not None and measured > bound["tightest"]:
+        says = '<span class="no">The measured regret exceeds the bound.</span>'
+    else:
+        says = "The measured regret respects the bound."
+    return f'<td class="text">{says}</td>'
+
+
+def _table(name: str, heads: list[str], rows: list[list[str]]) -> str:
+    top = "".join(f'<th scope="col"{" class=text" * (head in TEXT)}>{escape(head)}</th>' for head in heads)
+    body = "".join(f"<tr>{''.join(row)}</tr>\n" for row in rows)
+    region = f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(name)}">'
+    return f"{region}\n<table>\n<thead><tr>{top}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>\n</div>\n"
+
+
+def _head(text: str, notes: Sequence[str] = ()) -> str:
+    more = f" <small>({escape(', '.join(notes))})</small>" if notes else ""
+    return f'<th scope="row" class="text">{escape(text)}{more}</th>'
+
+
+def _number(value: float | None, error: float | None = None, decimals: int | None = None) -> str:
+    if value is None:
+        return '<td><span aria-label="unknown">-</span></td>'
+    if decimals is None:
+        decimals = 0 if abs(value) >= 1000 else 1 if abs(value) >= 10 else 3
+    more = f"<small>±&nbsp;{error:,.{decimals}f}</small>" if error else ""
+    return f"<td>{value:,.{decimals}f}{more}</td>"
+
+
+def _regret(policy: Table) -> tuple[float | None, float | None]:
+    found = policy.get("regret") or {}
+    return found.get("mean"), found.get("se")
+
+
+def _list(words: list[str]) -> str:
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def _toml(study: Table) -> str:
+    """The study as TOML, for the eye: what is unset, or was measured in seconds, is left out."""
+    lines = _assignments(study)
+    for key, specs in study.items():
+        for spec in specs if isinstance(specs, list) else []:
+            lines += ["", f"[[{key}]]", *_assignments(spec)]
+    return "\n".join(lines)
+
+
+def _assignments(table: Table, prefix: str = "") -> list[str]:
+    lines = []
+    for key, value in table.items():
+        if isinstance(value, dict):
+            lines += _assignments(value, f"{prefix}{key}.")
+        elif value not in (None, "") and not key.startswith("seconds_") and (prefix or not isinstance(value, list)):
+            lines.append(f"{prefix}{key} = {json.dumps(value, ensure_ascii=False)}")
+    return lines

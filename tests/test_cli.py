@@ -1,0 +1,89 @@
+"""The command line, and the paper's study in small."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+from typer.testing import CliRunner
+
+from paretozoom import __version__
+from paretozoom.cli import app
+from paretozoom.reproduce import POLICIES
+
+POLICY_KEYS = {
+    "regret",
+    "regret_over_random",
+    "front_share",
+    "bins",
+    "bin_ratio",
+    "local_entropy",
+    "seconds_per_round",
+}
+
+
+def command(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "paretozoom", *arguments], capture_output=True, text=True, check=False)
+
+
+def test_version_and_policies() -> None:
+    assert CliRunner().invoke(app, ["--version"]).output.strip() == __version__
+    output = CliRunner().invoke(app, ["policies"]).output
+    for name in POLICIES:
+        assert name in output
+
+
+def test_reproduce_in_small(tmp_path: Path) -> None:
+    """2 runs of 20,000 rounds: the files are there, Random's regret and PCZ's order are as the paper says."""
+    arguments = ["reproduce", "--runs", "2", "--rounds", "20000", "--seed", "1", "--jobs", "1", "--out", str(tmp_path)]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    results = msgspec.json.decode((tmp_path / "results.json").read_bytes())
+    assert set(results["policies"]) == set(POLICIES)
+    for name, found in results["policies"].items():
+        assert set(found) >= POLICY_KEYS
+        assert set(found["regret"]) == {"mean", "se"}
+        assert len(found["bins"]) == 6
+        assert ("balls" in found) == (name != "random")
+    # Random's gap has mean 0.1675 and standard deviation below 0.2: five standard errors of 40,000 rounds.
+    assert abs(results["policies"]["random"]["regret"]["mean"] / 20_000 - 0.1675) < 5 * 0.2 / 40_000**0.5
+    # One run of PCZ has a standard deviation of about 10 %; at 20,000 rounds it is far below Random.
+    assert results["policies"]["pcz"]["regret_over_random"] < 0.97
+    assert {"pcz_below_random", "pcz_above_contextual_zooming", "pcz_fair", "contextual_zooming_unfair"} == set(
+        results["claims"]
+    )
+    for claim in results["claims"].values():
+        assert {"claim", "paper", "measured", "holds"} <= set(claim)
+    figures = {path.name for path in (tmp_path / "figures").iterdir()}
+    assert {path.rsplit(".", 1)[1] for path in figures} == {"png", "svg"}
+    assert len(figures) >= 8
+    assert "<svg" in (tmp_path / "report.html").read_text()
+
+
+def test_study_command(tmp_path: Path) -> None:
+    (tmp_path / "two.toml").write_text(
+        'name = "two"\nrounds = 50\nruns = 2\n[[environments]]\nname = "paper"\n[[policies]]\nname = "random"\n'
+    )
+    result = CliRunner().invoke(app, ["study", str(tmp_path / "two.toml"), "--jobs", "1", "--out", str(tmp_path / "out")])
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "out" / "report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["study", "no-such-study.toml"], ["no-such-study.toml", "cannot be read"]),
+        (["study", "no-such-study"], ["no-such-study.toml", "cannot be read"]),
+        (["reproduce", "--runs", "0"], ["--runs", "0"]),
+        (["reproduce", "--rounds", "x"], ["--rounds", "x"]),
+    ],
+)
+def test_bad_calls_end_in_a_sentence(arguments: list[str], words: list[str]) -> None:
+    result = command(*arguments)
+    assert result.returncode == 2
+    assert "Traceback" not in result.stderr
+    for word in words:
+        assert word in result.stderr

@@ -1,0 +1,85 @@
+"""The public face: names, docstrings with examples, a light import, examples that run, documents that tell the truth."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import paretozoom
+
+ROOT = Path(__file__).parents[1]
+MODULES = [
+    module.name
+    for module in pkgutil.walk_packages(paretozoom.__path__, "paretozoom.")
+    if not module.name.startswith("paretozoom.kernels.") and module.name != "paretozoom.__main__"
+]
+
+
+@pytest.mark.parametrize("name", paretozoom.__all__)
+def test_public_names_have_a_docstring_with_an_example(name: str) -> None:
+    member = getattr(paretozoom, name)
+    assert member.__doc__, name
+    if not (inspect.isclass(member) and issubclass(member, Exception)):
+        assert ">>>" in member.__doc__, f"{name} has no example"
+
+
+def _own_members(module: ModuleType) -> dict[str, object]:
+    return {
+        name: member
+        for name, member in inspect.getmembers(module)
+        if (inspect.isclass(member) or inspect.isfunction(member))
+        and member.__module__ == module.__name__
+        and not name.startswith("_")
+    }
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_everything_without_an_underscore_has_a_docstring(name: str) -> None:
+    module = importlib.import_module(name)
+    assert module.__doc__
+    for member_name, member in _own_members(module).items():
+        assert inspect.getdoc(member), f"{name}.{member_name}"
+
+
+def test_importing_costs_no_compiler() -> None:
+    code = "import sys, paretozoom; print([m for m in ('numba', 'matplotlib', 'joblib', 'rich') if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+
+
+def test_every_name_can_be_had() -> None:
+    assert len(paretozoom.__all__) == len(set(paretozoom.__all__))
+    assert dir(paretozoom) == sorted(paretozoom.__all__)
+    with pytest.raises(AttributeError, match="nonsense"):
+        _ = paretozoom.nonsense
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.name)
+def test_examples_run(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(path))["main"](300)
+    assert capsys.readouterr().out
+
+
+def test_the_tree_in_contributing_is_the_tree() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    for path in (ROOT / "paretozoom").glob("*"):
+        if path.suffix == ".py" and not path.name.startswith("__"):
+            assert path.name in text, path.name
+        elif path.is_dir() and path.name != "__pycache__":
+            assert f"{path.name}/" in text, path.name
+
+
+@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", "docs/guide.md"])
+def test_links_lead_somewhere(document: str) -> None:
+    for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", (ROOT / document).read_text()):
+        assert (ROOT / document).parent.joinpath(target).exists(), target
+
+

@@ -1,0 +1,168 @@
+"""Studies: the same files for any number of workers, resumed after an interruption, bad files refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+
+from paretozoom import Refused, Snapshot
+from paretozoom.report import write_report
+from paretozoom.study import Part, Spec, Study, add_up, parts_of, play, run_study, seed_of
+
+SMALL = Study(
+    "small",
+    600,
+    3,
+    (Spec("paper"), Spec("tents", "arms", {"arms": 5})),
+    (Spec("random"), Spec("pcz", parameters={"confidence": 0.2}), Spec("pcz", "open", {"horizon": "unknown"})),
+    seed=4,
+    delay=2,
+)
+
+
+def without_seconds(value: Any) -> Any:
+    """Drop what may differ from run to run."""
+    if isinstance(value, dict):
+        return {k: without_seconds(v) for k, v in value.items() if not k.startswith("seconds_")}
+    return value
+
+
+def files(folder: Path) -> dict[str, Any]:
+    """Everything a study wrote, but for its parts."""
+    found: dict[str, Any] = {}
+    for path in sorted(folder.rglob("*")):
+        name = str(path.relative_to(folder))
+        if path.is_file() and not name.startswith("parts"):
+            data = path.read_bytes()
+            found[name] = without_seconds(msgspec.json.decode(data)) if path.suffix == ".json" else data
+    return found
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("alone")
+    run_study(SMALL, folder, jobs=1)
+    write_report(folder)
+    return folder
+
+
+def test_files_do_not_depend_on_the_number_of_workers(alone: Path, tmp_path: Path) -> None:
+    seen: list[tuple[int, int]] = []
+    run_study(SMALL, tmp_path, jobs=2, progress=lambda done, parts: seen.append((done, parts)))
+    write_report(tmp_path)
+    assert files(tmp_path) == files(alone)
+    assert {"results.json", "curves.npz", "report.html"} <= set(files(alone))
+    assert seen[-1] == (18, 18)
+
+
+def test_an_interrupted_study_goes_on(alone: Path, tmp_path: Path) -> None:
+    class Interrupted(Exception):
+        pass
+
+    def stop(done: int, parts: int) -> None:
+        if done == 7:
+            raise Interrupted
+
+    with pytest.raises(Interrupted):
+        run_study(SMALL, tmp_path, jobs=1, progress=stop)
+    kept = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "parts").iterdir()}
+    assert 7 <= len(kept) < 18
+    run_study(SMALL, tmp_path, jobs=1)
+    write_report(tmp_path)
+    after = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "parts").iterdir()}
+    assert after.items() >= kept.items()
+    assert files(tmp_path) == files(alone)
+
+
+def test_more_runs_extend_a_study(alone: Path, tmp_path: Path) -> None:
+    run_study(msgspec.structs.replace(SMALL, runs=2), tmp_path, jobs=1)
+    run_study(SMALL, tmp_path, jobs=1)
+    write_report(tmp_path)
+    assert files(tmp_path) == files(alone)
+
+
+def test_results_hold_what_was_played(alone: Path) -> None:
+    results = msgspec.json.decode((alone / "results.json").read_bytes())
+    curves = np.load(alone / "curves.npz")
+    for environment in ("paper", "arms"):
+        for policy in ("random", "pcz", "open"):
+            found = results["environments"][environment]["policies"][policy]
+            last = curves[f"{environment}/{policy}/regret"][:, -1]
+            assert found["regret"]["mean"] == pytest.approx(last.mean())
+            assert found["regret"]["se"] == pytest.approx(last.std(ddof=1) / np.sqrt(3))
+            assert found["regret_over_random"] == pytest.approx(
+                last.mean() / curves[f"{environment}/random/regret"][:, -1].mean()
+            )
+            state = Snapshot.from_bytes((alone / "snapshots" / environment / f"{policy}.safetensors").read_bytes())
+            assert state.header["number"] == 600
+    assert results["environments"]["paper"]["policies"]["pcz"]["notes"] == ["confidence=0.2"]
+    assert len(results["environments"]["paper"]["policies"]["pcz"]["bins"]) == 6
+
+
+def test_policies_of_one_run_meet_the_same_luck() -> None:
+    study = msgspec.structs.replace(SMALL, policies=(Spec("random"), Spec("random", "again")))
+    first, again = (play(study, Part(0, p, 1)).header for p in (0, 1))
+    assert without_seconds(first) == without_seconds(again)
+    assert seed_of(SMALL, 0) != seed_of(SMALL, 1)
+    assert len(parts_of(SMALL)) == 18
+
+
+def test_adding_up_leaves_out_what_is_unknown() -> None:
+    found = add_up([{"regret": 1.0, "bins": [0.0, None]}, {"regret": 2.0, "bins": [1.0, 4.0]}])
+    assert found["bins"] == [0.5, 4.0]
+    assert found["se"]["bins"] == [0.5, None]
+
+
+GOOD = """
+name = "good"
+rounds = 10
+runs = 1
+[[environments]]
+name = "paper"
+[[policies]]
+name = "pcz"
+"""
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (("rounds = 10", "rounds = 0"), ["rounds", "0"]),
+        (("rounds = 10", "rounds = 'ten'"), ["rounds", "str"]),
+        (("rounds = 10", "rouns = 10"), ["rouns"]),
+        (('name = "pcz"', 'name = "pzc"'), ["policies['pzc']", "'pzc'", "pcz"]),
+        (('name = "paper"', 'name = "papre"'), ["environments['papre']", "'papre'", "paper"]),
+        (('name = "pcz"', 'name = "pcz"\nparameters = {noize = 1}'), ["policies['pcz']", "noize", "noise"]),
+        (('name = "pcz"', 'name = "pcz"\nparameters = {noise = -1}'), ["policies['pcz']", "noise", "-1"]),
+        (('name = "pcz"', 'name = "pcz"\nparameters = {horizon = "x"}'), ["policies['pcz']", "horizon", "'x'"]),
+        (('name = "pcz"', 'name = "pcz"\n[[policies]]\nname = "pcz"'), ["policies", "'pcz'", "twice"]),
+        (('name = "pcz"', 'name = "pcz"\nlabel = "../up"'), ["policies", "'../up'"]),
+        (('name = "pcz"', 'name = "no.such.module:Class"'), ["policies", "no.such.module:Class"]),
+        (('name = "pcz"', 'name = "paretozoom.records:Round"'), ["policies", "paretozoom.records:Round"]),
+        (("name = \"good\"", "name = "), ["line", "1"]),
+    ],
+)
+def test_bad_files_are_refused(tmp_path: Path, change: tuple[str, str], words: list[str]) -> None:
+    path = tmp_path / "bad.toml"
+    assert change[0] in GOOD
+    path.write_text(GOOD.replace(*change, 1))
+    with pytest.raises(Refused) as refused:
+        Study.read(path)
+    for word in ["bad.toml", *words]:
+        assert word in str(refused.value)
+
+
+def test_missing_and_good_files(tmp_path: Path) -> None:
+    with pytest.raises(Refused, match=r"none\.toml"):
+        Study.read(tmp_path / "none.toml")
+    (tmp_path / "good.toml").write_text(GOOD)
+    assert Study.read(tmp_path / "good.toml").rounds == 10
+
+
+@pytest.mark.parametrize("path", sorted(Path("studies").glob("*.toml")), ids=str)
+def test_shipped_studies_can_be_read(path: Path) -> None:
+    Study.read(path)
