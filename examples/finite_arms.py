@@ -20,7 +20,7 @@ def main(rounds: int = 3_000) -> None:
         arm=Finite(encoders, features=[[1], [2], [3], [4], [5]]),
         objectives=[Objective("speed", low=0, high=200), Objective("quality", low=60, high=100)],
     )
-    policy = PCZ(problem, noise=0.1, seed=1)
+    policy = PCZ(problem, horizon=rounds, noise=0.1, seed=1)
     rng = np.random.default_rng(0)
     speeds, qualities = [190, 150, 120, 60, 20], [78, 84, 80, 91, 96]
     waiting = []

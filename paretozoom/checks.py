@@ -79,7 +79,9 @@ def check_policy(make: Maker, rounds: int = 120) -> list[str]:
 
 
 def _context(problem: Problem, rng: np.random.Generator) -> dict[str, Any]:
-    draws = [d.choices[int(rng.integers(len(d.choices)))] if isinstance(d, Categorical) else None for d in problem.context]
+    draws = [
+        d.choices[int(rng.integers(len(d.choices)))] if isinstance(d, Categorical) else None for d in problem.context
+    ]
     return {
         d.name: draw if isinstance(d, Categorical) else d.decode(float(rng.random()))
         for d, draw in zip(problem.context, draws, strict=True)

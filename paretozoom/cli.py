@@ -24,7 +24,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-Jobs = Annotated[int | None, typer.Option(help="Processes to use; all cores unless given.", min=1)]
+Jobs = Annotated[int | None, typer.Option(help="Processes to use; all cores unless given.")]
 Out = Annotated[Path | None, typer.Option(help="Folder to write to; results/ and the study's name unless given.")]
 
 
@@ -78,12 +78,10 @@ def study(
 
 @app.command()
 def reproduce(
-    runs: Annotated[
-        int | None, typer.Option(help="Runs of each policy; 100 as in the paper unless given.", min=1)
-    ] = None,
-    rounds: Annotated[int | None, typer.Option(help="Rounds of a run; 100,000 unless given.", min=2)] = None,
+    runs: Annotated[int | None, typer.Option(help="Runs of each policy; 100 as in the paper unless given.")] = None,
+    rounds: Annotated[int | None, typer.Option(help="Rounds of a run; 100,000 unless given.")] = None,
     jobs: Jobs = None,
-    seed: Annotated[int, typer.Option(help="The seed of the whole study.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="The seed of the whole study.")] = 0,
     out: Out = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer and shorter runs, for a first look.")] = False,
 ) -> None:
@@ -91,8 +89,8 @@ def reproduce(
     from paretozoom import reproduce as appendix
 
     plan = appendix.appendix_d(
-        rounds=rounds or (appendix.QUICK_ROUNDS if quick else appendix.ROUNDS),
-        runs=runs or (appendix.QUICK_RUNS if quick else appendix.RUNS),
+        rounds=(appendix.QUICK_ROUNDS if quick else appendix.ROUNDS) if rounds is None else rounds,
+        runs=(appendix.QUICK_RUNS if quick else appendix.RUNS) if runs is None else runs,
         seed=seed,
     )
     folder = out or Path("results") / ("reproduce-quick" if quick else "reproduce")
@@ -100,8 +98,8 @@ def reproduce(
         results = appendix.reproduce(folder, plan, jobs=jobs, progress=progress)
     _print_policies("paper", results["policies"])
     _print_claims(results["claims"])
-    if plan.rounds != appendix.ROUNDS or plan.runs < appendix.RUNS:
-        print("The paper's figures are for 100 runs of 100,000 rounds; this was a smaller study.")
+    if not appendix.is_full(plan):
+        print("The paper's figures are for 100 runs of 100,000 rounds; a smaller study is not judged by them.")
     print(f"report: {folder / 'report.html'}")
 
 
@@ -139,28 +137,19 @@ def _progress(title: str) -> Iterator[Callable[[int, int], None]]:
 
 
 def _print_policies(environment: str, found: dict[str, Any]) -> None:
+    from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(title=f"{environment}: regret and fairness")
-    for column in (
-        "policy",
-        "regret",
-        "± s.e.",
-        "/ random",
-        "front share",
-        "bin ratio",
-        "local entropy",
-        "balls",
-        "µs/round",
-    ):
-        table.add_column(column, justify="left" if column == "policy" else "right")
+    caption = "m/M: smallest over largest bin, and local entropy: 1 is fair. us: microseconds per round"
+    table = Table(title=f"{environment}: regret and fairness", caption=caption, box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for column in ("policy", "regret", "/random", "front", "m/M", "entropy", "balls", "us"):
+        table.add_column(column, justify="left" if column == "policy" else "right", no_wrap=True)
     for label, row in sorted(found.items(), key=lambda item: item[1]["regret"]["mean"]):
-        notes = "".join(f" [{note}]" for note in row["notes"])
+        se = row["regret"]["se"]
         table.add_row(
-            label + notes.replace("[", r"\["),
-            f"{row['regret']['mean']:,.1f}",
-            _number(row["regret"]["se"], ".1f"),
+            " ".join([label, *(rf"\[{note}]" for note in row["notes"])]),
+            f"{row['regret']['mean']:,.0f}" + ("" if se is None else f" ± {se:,.0f}"),
             _number(row["regret_over_random"], ".3f"),
             _number(row["front_share"], ".3f"),
             _number(row["bin_ratio"], ".3f"),
@@ -172,16 +161,16 @@ def _print_policies(environment: str, found: dict[str, Any]) -> None:
 
 
 def _print_claims(found: dict[str, Any]) -> None:
+    from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(title="The paper's claims")
+    table = Table(title="The paper's claims", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for column in ("claim", "paper", "measured", "bar", "holds"):
-        table.add_column(column)
+        table.add_column(column, no_wrap=column != "claim")
+    words = {True: "yes", False: "no", None: "-"}
     for claim in found.values():
-        table.add_row(
-            claim["claim"], claim["paper"], claim["measured"], claim["bar"], "yes" if claim["holds"] else "no"
-        )
+        table.add_row(claim["claim"], claim["paper"], claim["measured"], claim["bar"], words[claim["holds"]])
     Console().print(table)
 
 

@@ -72,6 +72,9 @@ TEXT = ("Policy", "Claim", "Radius", "What the bound says")  # columns that are 
 Table = dict[str, Any]
 
 
+HOLDS = {True: '<td class="yes">yes ✓</td>', False: '<td class="no">no ✗</td>', None: "<td>not judged</td>"}
+
+
 def write_report(folder: Path) -> Path:
     """Write `figures/` and `report.html` next to what a study left in a folder; gives the page's path.
 
@@ -145,10 +148,11 @@ def _introduction(study: Table, environments: Table) -> str:
         "rounds a policy sees a context, chooses an arm, and earns one reward per objective; the objectives conflict. "
         "An arm is Pareto optimal if no other arm is at least as good in every objective and better in one. A good "
         f"policy finds those arms and plays them all fairly. Number of runs of each policy: {study.get('runs', 0):,}. "
-        "In each run all policies meet the same contexts and the same luck. A ± is the standard error of a mean over runs."
+        "In each run all policies meet the same contexts and the same luck. A ± is the standard error of a mean over "
+        "runs."
     )
     words = "".join(f"<div><dt>{word}</dt><dd>{meaning}</dd></div>\n" for word, meaning in WORDS.items())
-    return f"<p>{escape(text)}</p>\n<h2>What is measured</h2>\n<dl>\n{words}</dl>\n"
+    return f"<p>{text}</p>\n<h2>What is measured</h2>\n<dl>\n{words}</dl>\n"
 
 
 def _claims(claims: list[Table]) -> str:
@@ -158,14 +162,16 @@ def _claims(claims: list[Table]) -> str:
     rows = []
     for claim in claims:
         cells = [claim["paper"], claim["measured"], *([claim.get("bar", "")] if bar else [])]
-        holds = '<td class="yes">yes ✓</td>' if claim["holds"] else '<td class="no">no ✗</td>'
+        holds = HOLDS[claim["holds"]]
         rows.append([_head(claim["claim"]), *(f"<td>{escape(str(cell))}</td>" for cell in cells), holds])
-    heads = ["Claim", "Paper", "Measured", *(["Asked for"] if bar else []), "Holds"]
+    heads = ["Claim", "Paper", "Measured", *(["Accepted"] if bar else []), "Holds"]
     return f"<section>\n<h2>Claims</h2>\n{_table('Claims', heads, rows)}</section>\n"
 
 
 def _environment(label: str, found: Table, study: Table, gallery: _Gallery) -> str:
-    policies = dict(sorted(found["policies"].items(), key=lambda item: _regret(item[1])[0] or 0.0))
+    regrets = {name: _regret(policy)[0] for name, policy in found["policies"].items()}
+    order = sorted(regrets, key=lambda name: (regrets[name] is None, regrets[name] or 0.0))  # unknown regret comes last
+    policies = {name: found["policies"][name] for name in order}
     figures = gallery.show(study, label, found["policies"])
     return (
         f"<section>\n<h2>Environment: {escape(label)}</h2>\n<h3>Results, by regret</h3>\n{_results(label, policies)}"
@@ -195,14 +201,19 @@ def _theory(theory: Table, policies: Table, rounds: int) -> str:
     if (dimension := theory.get("dimension")) is not None:
         constant = "" if theory.get("p") is None else f" (with p = {theory['p']:.4g})"
         text.append(
-            f"The estimated Pareto zooming dimension is {dimension:.2f}{constant}: the smaller the radius r, the more "
-            f"balls fit among the nearly optimal arms, N_r of them, growing about as r to the power of {-dimension:.2f}."
+            f"The estimated Pareto zooming dimension is {dimension:.2f}{constant}: N_r, the number of balls of radius "
+            f"r that fit among the nearly optimal arms, grows about as r to the power of {-dimension:.2f}."
         )
     if (exponent := theory.get("exponent")) is not None:
         text.append(f"With that dimension no policy can promise regret of a lower order than T^{exponent:.3g}.")
     if (worst := theory.get("largest_gap")) is not None:
         text.append(
             f"The worst possible regret is {worst * rounds:,.0f}: the largest gap, {worst:.3g}, in every round."
+        )
+    if (steepness := theory.get("lipschitz")) is not None and steepness > 1 + 1e-6:
+        text.append(
+            f"The expected rewards change up to {steepness:.3g} times as fast as the similarity allows (Assumption 1), "
+            "so the bounds are not promised here."
         )
     bounds = []
     for name, bound in (theory.get("bounds") or {}).items():
@@ -229,7 +240,10 @@ def _verdict(bound: Table, measured: float | None) -> str:
 
 
 def _table(name: str, heads: list[str], rows: list[list[str]]) -> str:
-    top = "".join(f'<th scope="col"{" class=text" * (head in TEXT)}>{escape(head)}</th>' for head in heads)
+    kinds = ["text" if head in TEXT else "number" for head in heads]
+    top = "".join(
+        f'<th scope="col" class="{kind}">{escape(head)}</th>' for head, kind in zip(heads, kinds, strict=True)
+    )
     body = "".join(f"<tr>{''.join(row)}</tr>\n" for row in rows)
     region = f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(name)}">'
     return f"{region}\n<table>\n<thead><tr>{top}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>\n</div>\n"
@@ -245,8 +259,10 @@ def _number(value: float | None, error: float | None = None, decimals: int | Non
         return '<td><span aria-label="unknown">-</span></td>'
     if decimals is None:
         decimals = 0 if abs(value) >= 1000 else 1 if abs(value) >= 10 else 3
-    more = f"<small>±&nbsp;{error:,.{decimals}f}</small>" if error else ""
-    return f"<td>{value:,.{decimals}f}{more}</td>"
+    if not error:
+        return f"<td>{value:,.{decimals}f}</td>"
+    shown = f"{error:,.{decimals}f}" if error >= 0.5 * 10**-decimals else f"{error:.1g}"
+    return f"<td>{value:,.{decimals}f}<small>±&nbsp;{shown}</small></td>"
 
 
 def _regret(policy: Table) -> tuple[float | None, float | None]:
@@ -255,7 +271,8 @@ def _regret(policy: Table) -> tuple[float | None, float | None]:
 
 
 def _list(words: list[str]) -> str:
-    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+    bold = [f"<b>{escape(word)}</b>" for word in words]
+    return " and ".join([", ".join(bold[:-1]), bold[-1]] if len(bold) > 1 else bold)
 
 
 def _toml(study: Table) -> str:

@@ -244,6 +244,8 @@ def run_study(
     `progress(done, parts)` is called as parts are finished. An interrupted study goes on where it stopped.
     """
     study.check()
+    if jobs is not None and jobs < 1:
+        raise Refused(f"jobs: {jobs!r} is below 1")
     parts = parts_of(study)
     missing = [part for part in parts if not _part_path(study, part, out).exists()]
     for done, _ in enumerate(_played(study, missing, out, jobs or os.cpu_count() or 1), len(parts) - len(missing)):

@@ -67,7 +67,8 @@ def test_study_command(tmp_path: Path) -> None:
     (tmp_path / "two.toml").write_text(
         'name = "two"\nrounds = 50\nruns = 2\n[[environments]]\nname = "paper"\n[[policies]]\nname = "random"\n'
     )
-    result = CliRunner().invoke(app, ["study", str(tmp_path / "two.toml"), "--jobs", "1", "--out", str(tmp_path / "out")])
+    arguments = ["study", str(tmp_path / "two.toml"), "--jobs", "1", "--out", str(tmp_path / "out")]
+    result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
     assert (tmp_path / "out" / "report.html").exists()
 
@@ -77,8 +78,11 @@ def test_study_command(tmp_path: Path) -> None:
     [
         (["study", "no-such-study.toml"], ["no-such-study.toml", "cannot be read"]),
         (["study", "no-such-study"], ["no-such-study.toml", "cannot be read"]),
-        (["reproduce", "--runs", "0"], ["--runs", "0"]),
-        (["reproduce", "--rounds", "x"], ["--rounds", "x"]),
+        (["reproduce", "--runs", "0"], ["runs: 0"]),
+        (["reproduce", "--rounds", "1"], ["horizon: 1"]),
+        (["reproduce", "--seed", "-1"], ["seed: -1"]),
+        (["reproduce", "--jobs", "0"], ["jobs: 0"]),
+        (["reproduce", "--rounds", "x"], ["--rounds"]),
     ],
 )
 def test_bad_calls_end_in_a_sentence(arguments: list[str], words: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""The public face: names, docstrings with examples, a light import, examples that run, documents that tell the truth."""
+"""The public face: names, docstrings with examples, a light import, examples that run, documents that are true."""
 
 from __future__ import annotations
 
@@ -52,7 +52,8 @@ def test_everything_without_an_underscore_has_a_docstring(name: str) -> None:
 
 def test_importing_costs_no_compiler() -> None:
     code = "import sys, paretozoom; print([m for m in ('numba', 'matplotlib', 'joblib', 'rich') if m in sys.modules])"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
 
 
 def test_every_name_can_be_had() -> None:
@@ -81,5 +82,3 @@ def test_the_tree_in_contributing_is_the_tree() -> None:
 def test_links_lead_somewhere(document: str) -> None:
     for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", (ROOT / document).read_text()):
         assert (ROOT / document).parent.joinpath(target).exists(), target
-
-

@@ -143,7 +143,7 @@ name = "pcz"
         (('name = "pcz"', 'name = "pcz"\nlabel = "../up"'), ["policies", "'../up'"]),
         (('name = "pcz"', 'name = "no.such.module:Class"'), ["policies", "no.such.module:Class"]),
         (('name = "pcz"', 'name = "paretozoom.records:Round"'), ["policies", "paretozoom.records:Round"]),
-        (("name = \"good\"", "name = "), ["line", "1"]),
+        (('name = "good"', "name = "), ["line", "1"]),
     ],
 )
 def test_bad_files_are_refused(tmp_path: Path, change: tuple[str, str], words: list[str]) -> None:

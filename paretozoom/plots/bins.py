@@ -80,5 +80,6 @@ def figure(info: Bins) -> Figure:
         axes.set_ylabel("selection ratio")
         axes.set_title("Selection ratio of each bin")
         handles, labels = axes.get_legend_handles_labels()
-        drawn.legend(handles[1:] + handles[:1], labels[1:] + labels[:1], loc="outside lower center", ncols=4)
+        columns = max(1, min(len(labels), 84 // (max(map(len, labels)) + 6)))
+        drawn.legend(handles[1:] + handles[:1], labels[1:] + labels[:1], loc="outside lower center", ncols=columns)
         return style.settle(drawn)

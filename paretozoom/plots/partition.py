@@ -137,7 +137,8 @@ def figure(info: Partition) -> Figure:
         if len(info.sizes) <= MOST_DISCS:
             _draw_discs(axes, info, shades)
         most = max(1, *info.counts) if info.counts else 1
-        sizes = [3 + 70 * count / most for count in info.counts]
+        largest = 70 / max(1.0, len(info.counts) / 50) ** 0.5
+        sizes = [2 + largest * count / most for count in info.counts]
         look: dict[str, Any] = {"color": "#111111", "alpha": 0.75, "linewidths": 0.5, "edgecolors": "white"}
         axes.scatter(info.contexts, info.arms, sizes, zorder=4, clip_on=False, **look)
         handles: list[Artist] = [
@@ -159,14 +160,15 @@ def figure(info: Partition) -> Figure:
 
 def _draw_discs(axes: Axes, info: Partition, shades: list[Any]) -> None:
     """Sharp edges for the cells: from the largest radius on, the discs and then their outlines."""
-    from matplotlib.collections import PatchCollection
-    from matplotlib.patches import Circle
+    from matplotlib.collections import EllipseCollection
 
-    places = list(zip(info.contexts, info.arms, info.sizes, strict=True))
     for radius, shade in zip(info.radii if info.reach else [], shades, strict=False):
-        discs = [Circle((x, y), info.reach * radius) for x, y, size in places if size == radius]
-        axes.add_collection(PatchCollection(discs, facecolor=shade, edgecolor="none"))
-        axes.add_collection(PatchCollection(discs, facecolor="none", edgecolor="white", linewidth=0.5, alpha=0.5))
+        places = [(x, y) for x, y, r in zip(info.contexts, info.arms, info.sizes, strict=True) if r == radius]
+        for face, edge in ((shade, "none"), ("none", (1, 1, 1, 0.5))):
+            size = [2 * info.reach * radius]
+            discs = EllipseCollection(size, size, [0], units="xy", offsets=places, offset_transform=axes.transData)
+            discs.set(facecolor=face, edgecolor=edge, linewidth=0.5)
+            axes.add_collection(discs, autolim=False)
 
 
 def _fraction(radius: float) -> str:

@@ -64,9 +64,7 @@ class ContextualZooming(Zooming):
             held = {k: merged(held[k]) for k in tied}
             arm, size = walk(held[ball], u1), length
             owners = sorted(
-                (self.balls[k].radius, starts[k], k)
-                for k in tied
-                if any(low <= arm <= high for low, high in held[k])
+                (self.balls[k].radius, starts[k], k) for k in tied if any(low <= arm <= high for low, high in held[k])
             )
         density = 0.0  # every tied ball could have given this arm
         for _, _, k in owners:

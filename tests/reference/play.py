@@ -50,7 +50,9 @@ class World:
         return self.problem.decode_reward(np.clip(means + noise, 0.0, 1.0))
 
 
-def play(players: Sequence[Player], world: World, rounds: int, *, scrambled: bool, check_every: int = 50) -> list[Event]:
+def play(
+    players: Sequence[Player], world: World, rounds: int, *, scrambled: bool, check_every: int = 50
+) -> list[Event]:
     """Play the same rounds with every player; all must agree throughout. Returns the log.
 
     Scrambled feedback comes late, out of order, in parts, or never; some decisions are dropped, a few of them

@@ -9,9 +9,7 @@ TWO = [Objective("a"), Objective("b")]
 PROBLEMS = {
     "plane": Problem(context=[Real("x")], arm=[Real("y")], objectives=TWO),
     "one objective": Problem(context=[Real("x")], arm=[Real("y")], objectives=TWO[:1]),
-    "five objectives": Problem(
-        context=[Real("x")], arm=[Real("y")], objectives=[Objective(f"r{i}") for i in range(5)]
-    ),
+    "five objectives": Problem(context=[Real("x")], arm=[Real("y")], objectives=[Objective(f"r{i}") for i in range(5)]),
     "no context": Problem(context=[], arm=[Real("y")], objectives=TWO),
     "periodic arm": Problem(context=[Real("x")], arm=[Real("y", periodic=True)], objectives=TWO),
     "periodic everywhere": Problem(

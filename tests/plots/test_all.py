@@ -1,0 +1,87 @@
+"""What holds for every plot: its info is JSON, its figure renders, and its files have the same bytes every time."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import msgspec
+import numpy as np
+import pytest
+
+from paretozoom import PCZ, PaperTask, Tents, simulate
+from paretozoom.plots import bins, partition, regret, reward_maps, style
+
+NASTY = ("$x^", "_hidden", "<b>&", "Ünïcode", "a" * 60)  # labels are text, whatever is in them
+
+
+def played(task: Any, rounds: int = 300) -> PCZ:
+    policy = PCZ(task.problem, horizon=rounds, confidence=0.05)
+    for _ in simulate(policy, task, rounds, seed=1):
+        pass
+    return policy
+
+
+def bars(*ratios: float) -> dict[str, Any]:
+    return {"bins": list(ratios), "se": {"bins": [0.01] * len(ratios)}}
+
+
+INFOS = {
+    "reward maps": lambda: (reward_maps, reward_maps.info(PaperTask(), cells=20)),
+    "reward maps of finite arms": lambda: (reward_maps, reward_maps.info(Tents(objectives=5, arms=7), cells=20)),
+    "regret": lambda: (regret, regret.info([10, 20, 40], {label: np.ones((3, 3)) for label in NASTY})),
+    "regret of one run": lambda: (regret, regret.info(np.array([0, 5]), {"PCZ": [[0.0, 1.5]]})),
+    "bins": lambda: (bins, bins.info({label: bars(0.2, 0.3, 0.5) for label in NASTY})),
+    "many bins": lambda: (bins, bins.info({"PCZ": bars(*[1 / 60] * 60)})),
+    "partition": lambda: (partition, partition.info(played(PaperTask()), PaperTask())),
+    "partition of finite arms": lambda: (partition, partition.info(played(Tents(arms=5)), Tents(arms=5))),
+    "partition at the start": lambda: (partition, partition.info(PCZ(PaperTask().problem, horizon=10))),
+}
+
+
+@pytest.fixture(params=INFOS, scope="module")
+def plot(request: pytest.FixtureRequest) -> Any:
+    return INFOS[request.param]()
+
+
+def test_infos_are_json_and_survive_it(plot: Any) -> None:
+    module, info = plot
+    text = msgspec.json.encode(info)
+    again = msgspec.json.decode(text, type=type(info))
+    assert again == info
+    assert style.svg_text(module.figure(again)) == style.svg_text(module.figure(info))
+
+
+def test_files_have_the_same_bytes_whatever_matplotlib_was_told(plot: Any, tmp_path: Path) -> None:
+    module, info = plot
+    figure = module.figure(info)
+    first = [path.read_bytes() for path in style.save(figure, tmp_path / "a.b")]
+    second = [path.read_bytes() for path in style.save(figure, tmp_path / "a.b")]
+    with matplotlib.rc_context({"font.size": 20, "svg.hashsalt": None, "axes.facecolor": "red"}):
+        third = [path.read_bytes() for path in style.save(module.figure(info), tmp_path / "c")]
+    assert first == second == third
+    assert first[0].startswith(b"\x89PNG")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.b.png", "a.b.svg", "c.png", "c.svg"]
+
+
+def test_axes_are_labelled(plot: Any) -> None:
+    module, info = plot
+    axes = module.figure(info).axes[0]
+    assert axes.get_xlabel()
+    assert axes.get_ylabel()
+    assert axes.get_title(loc="left")
+
+
+def test_matplotlib_is_imported_when_something_is_drawn_and_pyplot_never() -> None:
+    code = """
+import sys
+from paretozoom.plots import regret, style
+info = regret.info([1], {"PCZ": [[0.5]]})
+assert "matplotlib" not in sys.modules
+style.svg_text(regret.figure(info))
+assert "matplotlib.pyplot" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,164 @@
+"""A policy is a fold over its log: snapshots, replay, and rewards told in parts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from paretozoom import PCZ, ContextualZooming, Snapshot
+from paretozoom.policies.zooming import Zooming
+from tests.reference.play import World, play
+from tests.reference.problems import PROBLEMS
+
+NAMES = ["plane", "periodic everywhere", "mixed contexts", "user's units", "features", "product of arms"]
+MAKERS: list[tuple[type[Zooming], dict[str, Any]]] = [
+    (PCZ, {"horizon": 1000, "confidence": 0.05}),
+    (PCZ, {"horizon": None, "delta": 0.1, "confidence": 0.05}),
+    (ContextualZooming, {"horizon": 1000, "confidence": 0.03, "objective": "b"}),
+    (ContextualZooming, {"horizon": None, "confidence": 0.05, "weights": [0.25, 0.75], "radius": "pcz"}),
+]
+MAKER_IDS = ["pcz", "pcz-doubling", "cz", "cz-doubling"]
+
+
+def objectives_of(problem: Any) -> dict[str, str]:
+    """What "a" and "b" are called in a problem."""
+    return dict(zip("ab", problem.objective_names, strict=True))
+
+
+def make(maker: tuple[type[Zooming], dict[str, Any]], name: str, seed: int = 1) -> Zooming:
+    """A policy for one of the problems."""
+    kind, arguments = maker
+    arguments = dict(arguments)
+    if "objective" in arguments:
+        arguments["objective"] = objectives_of(PROBLEMS[name])[arguments["objective"]]
+    return kind(PROBLEMS[name], **arguments, seed=seed)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("maker", MAKERS, ids=MAKER_IDS)
+def test_replaying_the_log_gives_the_same_bytes(maker: tuple[type[Zooming], dict[str, Any]], name: str) -> None:
+    live, replayed = make(maker, name), make(maker, name)
+    world = World(PROBLEMS[name], seed=2)
+    for rounds in (100, 350):
+        for event in play([live], world, rounds, scrambled=True):
+            replayed.replay(event)
+        assert replayed.dump().to_bytes() == live.dump().to_bytes()
+    assert live.open
+    assert len(live.balls.radius) > 10
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("maker", MAKERS, ids=MAKER_IDS)
+def test_a_loaded_policy_continues_bit_for_bit(maker: tuple[type[Zooming], dict[str, Any]], name: str) -> None:
+    policy, loaded = make(maker, name), make(maker, name, seed=99)
+    world = World(PROBLEMS[name], seed=3)
+    play([policy], world, 150, scrambled=True)
+    data = policy.dump().to_bytes()
+    loaded.load(Snapshot.from_bytes(data))
+    assert loaded.dump().to_bytes() == data
+    assert policy.open
+    # Half of the decisions that were open are told now, in reverse; then both go on together.
+    for decision in policy.open[::-2]:
+        told = policy._open[decision.number].status & policy._complete
+        for i, (objective, reward) in enumerate(world.reward(decision).items()):
+            if not told >> i & 1:
+                policy.tell(decision, {objective: reward})
+                loaded.tell(decision, {objective: reward})
+    play([policy, loaded], world, 150, scrambled=True, check_every=10)
+    assert loaded.dump().to_bytes() == policy.dump().to_bytes() != data
+
+
+def test_asking_draws_by_number_alone() -> None:
+    # What is asked or told in between does not move the draws: only the number does.
+    one, other = (PCZ(PROBLEMS["plane"], horizon=10**6, seed=5) for _ in range(2))
+    for t in range(60):
+        first, second = one.ask([0.3]), other.ask([t / 60])
+        assert first.arm == second.arm  # one ball: the whole interval, whatever the context
+        one.tell(first, [0.5, 0.5])
+
+
+@settings(max_examples=25)
+@given(
+    seed=st.integers(0, 1000),
+    orders=st.lists(st.permutations(range(5)), min_size=8, max_size=8),
+    silent=st.lists(st.integers(0, 4), min_size=8, max_size=8),
+)
+def test_one_objective_after_another_is_all_at_once(seed: int, orders: list[list[int]], silent: list[int]) -> None:
+    """Also when the objectives' counts differ beforehand: some decisions stay half told."""
+    problem = PROBLEMS["five objectives"]
+    at_once, in_turn = (PCZ(problem, horizon=200, confidence=0.1, seed=seed) for _ in range(2))
+    rng = np.random.default_rng(seed)
+    names = problem.objective_names
+    for t in range(64):
+        context, order = [rng.random()], orders[t % 8]
+        decision, same = at_once.ask(context), in_turn.ask(context)
+        assert decision == same
+        reward = {name: rng.random() for name in names}
+        if t % 3 == 0:  # only some objectives of it are ever told
+            reward = {name: reward[name] for name in [names[k] for k in order[: silent[t % 8] + 1]]}
+        at_once.tell(decision, reward)
+        for k in order:
+            if names[k] in reward:
+                in_turn.tell(same, {names[k]: reward[names[k]]})
+        assert in_turn.dump().arrays["count"].tolist() == at_once.dump().arrays["count"].tolist()
+    assert in_turn.dump().to_bytes() == at_once.dump().to_bytes()
+    counts = at_once.balls.count
+    assert (counts != counts[:, :1]).any() or set(silent) == {4}
+    assert len(at_once.balls.radius) > 5
+
+
+def test_a_decision_has_one_child_at_most() -> None:
+    problem = PROBLEMS["plane"]
+    policy = PCZ(problem, horizon=1000, confidence=1e-3, seed=1)
+    policy.tell(policy.ask([0.5]), [0.5, 0.5])
+    decision = policy.ask([0.5])
+    policy.tell(decision, {"a": 0.5})
+    assert len(policy.balls.radius) == 2
+    other = policy.ask([0.5])  # fills the child or splits the root elsewhere
+    policy.tell(other, [0.5, 0.5])
+    before = len(policy.balls.radius)
+    policy.tell(decision, {"b": 0.5})
+    assert len(policy.balls.radius) == before
+
+
+def test_its_own_first_part_does_not_fill_a_ball() -> None:
+    # Full at one reward: the decision's own reward of "a" must not count as the one before it.
+    policy = PCZ(PROBLEMS["plane"], horizon=1000, confidence=1e-3, seed=1)
+    decision = policy.ask([0.5])
+    policy.tell(decision, {"a": 0.5})
+    policy.tell(decision, {"b": 0.5})
+    assert len(policy.balls.radius) == 1
+    policy.tell(policy.ask([0.5]), [0.5, 0.5])
+    assert len(policy.balls.radius) == 2
+
+
+def test_a_late_reward_makes_no_child_in_a_smaller_ball() -> None:
+    policy = PCZ(PROBLEMS["plane"], horizon=1000, confidence=1e-3, seed=1)
+    policy.tell(policy.ask([0.5]), [0.5, 0.5])
+    early = [policy.ask([0.5]) for _ in range(30)]
+    for decision in early:
+        policy.tell(decision, [0.5, 0.5])
+    # Balls of radius 1/2 at context 1/2 reach sqrt(1/2) = 0.707 up and down: the second child must lie outside
+    # the first, and then nothing of the root is left.
+    assert policy.balls.parent.tolist()[1:] == [0] * (len(policy.balls.radius) - 1)
+    assert len(policy.balls.radius) <= 3
+    assert policy.balls.count[0].tolist() == [31, 31]
+
+
+def test_rewards_of_an_old_epoch_teach_nothing() -> None:
+    policy = PCZ(PROBLEMS["plane"], confidence=1e-3, seed=1)
+    old = [policy.ask([0.5]) for _ in range(5)]  # epochs 0, 0, 1, 1, 1
+    current = policy.ask([0.5])
+    policy.ask([0.5])  # begins epoch 2
+    before = policy.dump().arrays
+    for decision in [*old, current]:
+        policy.tell(decision, [0.9, 0.1])
+    after = policy.dump().arrays
+    for column in ("centre", "radius", "count", "total", "epoch"):
+        assert after[column].tolist() == before[column].tolist()
+    assert [decision.number for decision in policy.open] == [6]
+    assert policy.balls.count.tolist() == [[0, 0]]
