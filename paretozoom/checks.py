@@ -143,6 +143,7 @@ def _check_state(make: Maker, problem: Problem, rounds: int) -> None:
     loaded = make(problem, 4)
     loaded.load(policy.dump())
     expect(_bytes(loaded) == state, "load(dump()) gives the same bytes")
+    expect(loaded.open == policy.open, "open decisions survive load(dump())")
     replayed = make(problem, 3)
     for event in events:
         replayed.replay(event)

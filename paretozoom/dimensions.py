@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from numbers import Number
 from typing import Any, Literal, cast
 
 import msgspec
@@ -24,15 +25,40 @@ def number_of(value: Any, field: str) -> float:
     2.0
     """
     if type(value) is not float:
-        if isinstance(value, (str, bytes, bool, np.bool_)) or value is None:
+        if isinstance(value, (np.generic, np.ndarray)):
+            is_number = value.dtype.kind in "iuf"
+        else:
+            is_number = isinstance(value, Number) and not isinstance(value, bool)
+        if not is_number:
             raise Refused(f"{field}: {value!r} is not a number")
         try:
             value = float(value)
-        except (TypeError, ValueError) as error:
-            raise Refused(f"{field}: {value!r} is not a number") from error
+        except (TypeError, ValueError, OverflowError) as error:
+            raise Refused(f"{field}: {value!r} is not a number that a float can hold") from error
     if not math.isfinite(value):
         raise Refused(f"{field}: {value!r} is not a finite number")
     return cast(float, value)
+
+
+def plain_of(value: Any) -> Any:
+    """A value in Python's own types."""
+    return value.item() if isinstance(value, (np.generic, np.ndarray)) else value
+
+
+def _checked_choices(choices: Any, field: str) -> tuple[Any, ...]:
+    try:
+        values = tuple(plain_of(c) for c in choices)
+    except TypeError:
+        raise Refused(f"{field} are {choices!r}, expected a list") from None
+    for value in values:
+        if type(value) not in (str, int, float, bool) or (type(value) is float and not math.isfinite(value)):
+            raise Refused(f"{field} are {values!r}, expected strings, numbers or booleans")
+    return values
+
+
+def _check_flag(field: str, value: Any) -> None:
+    if type(value) is not bool:
+        raise Refused(f"{field} is {value!r}, expected True or False")
 
 
 def _check_name(what: str, name: Any) -> None:
@@ -64,6 +90,11 @@ class Real(msgspec.Struct, frozen=True, tag="real"):
             raise Refused(f"{self.name}: low is {low!r}, but a log scale needs low above 0")
         if self.scale == "log" and self.periodic:
             raise Refused(f"{self.name}: a periodic dimension cannot have a log scale")
+        _check_flag(f"{self.name}: periodic", self.periodic)
+        if not math.isfinite(high / low if self.scale == "log" else high - low):
+            raise Refused(f"{self.name}: from {low!r} to {high!r} is further than a float can hold")
+        msgspec.structs.force_setattr(self, "low", low)
+        msgspec.structs.force_setattr(self, "high", high)
 
     @property
     def kind(self) -> int:
@@ -93,6 +124,10 @@ class Real(msgspec.Struct, frozen=True, tag="real"):
             number = self.low + coordinate * (self.high - self.low)
         return float(min(max(number, self.low), self.high))
 
+    def plain(self, value: Any) -> float:
+        """A value in Python's own type."""
+        return float(value)
+
     @property
     def exact(self) -> bool:
         """Whether encoding and decoding change nothing."""
@@ -117,6 +152,8 @@ class Integer(msgspec.Struct, frozen=True, tag="integer"):
                 raise Refused(f"{self.name}: the bound {bound!r} is not an integer")
         if not self.low < self.high:
             raise Refused(f"{self.name}: low {self.low!r} must be below high {self.high!r}")
+        msgspec.structs.force_setattr(self, "low", int(self.low))
+        msgspec.structs.force_setattr(self, "high", int(self.high))
 
     kind = LINEAR
     exact = False
@@ -138,6 +175,10 @@ class Integer(msgspec.Struct, frozen=True, tag="integer"):
         """From [0, 1] to the user's units."""
         return self.low + round(coordinate * (self.high - self.low))
 
+    def plain(self, value: Any) -> int:
+        """A value in Python's own type."""
+        return int(value)
+
 
 class Categorical(msgspec.Struct, frozen=True, tag="categorical"):
     """One of some choices, any two of which are equally far apart.
@@ -151,7 +192,7 @@ class Categorical(msgspec.Struct, frozen=True, tag="categorical"):
 
     def __post_init__(self) -> None:
         _check_name("Categorical", self.name)
-        msgspec.structs.force_setattr(self, "choices", tuple(self.choices))
+        msgspec.structs.force_setattr(self, "choices", _checked_choices(self.choices, f"{self.name}: choices"))
         if len(self.choices) < 2 or len(set(self.choices)) < len(self.choices):
             raise Refused(f"{self.name}: choices are {self.choices!r}, expected two or more different ones")
 
@@ -174,6 +215,10 @@ class Categorical(msgspec.Struct, frozen=True, tag="categorical"):
         """From its number to a choice."""
         return self.choices[int(coordinate)]
 
+    def plain(self, value: Any) -> Any:
+        """A value as it was written in the choices."""
+        return self.choices[self.choices.index(value)]
+
 
 Dimension = Real | Integer | Categorical
 
@@ -189,21 +234,29 @@ class Finite(msgspec.Struct, frozen=True, tag="finite"):
     features: Sequence[Sequence[float]] | None = None
 
     def __post_init__(self) -> None:
-        labels = tuple(self.labels)
+        labels = _checked_choices(self.labels, "arm: labels")
         msgspec.structs.force_setattr(self, "labels", labels)
         if not labels or len(set(labels)) < len(labels):
             raise Refused(f"arm: labels are {labels!r}, expected one or more different ones")
         if self.features is None:
             return
-        rows = tuple(
-            tuple(number_of(v, f"arm: features of {label!r}") for v in row)
-            for label, row in zip(labels, self.features, strict=False)
-        )
+        try:
+            rows = tuple(
+                tuple(number_of(v, f"arm: features of {label!r}") for v in row)
+                for label, row in zip(labels, self.features, strict=False)
+            )
+        except TypeError:
+            raise Refused(f"arm: features are {self.features!r}, expected a row of numbers per label") from None
         if len(self.features) != len(labels) or len({len(row) for row in rows}) != 1 or not rows[0]:
             raise Refused(
                 f"arm: features have {len(self.features)} rows of lengths "
                 f"{sorted({len(row) for row in rows})}, expected {len(labels)} rows of one length"
             )
+        for column in zip(*rows, strict=True):
+            if not math.isfinite(max(column) - min(column)):
+                raise Refused(
+                    f"arm: features from {min(column)!r} to {max(column)!r} are further than a float can hold"
+                )
         msgspec.structs.force_setattr(self, "features", rows)
 
     @property
@@ -244,11 +297,17 @@ class Objective(msgspec.Struct, frozen=True):
         if self.low is None or self.high is None:
             if self.low is not self.high:
                 raise Refused(f"{self.name}: low is {self.low!r} and high {self.high!r}; give both or neither")
+            _check_flag(f"{self.name}: bounded", self.bounded)
             msgspec.structs.force_setattr(self, "bounded", False)
             return
+        _check_flag(f"{self.name}: bounded", self.bounded)
         low, high = number_of(self.low, f"{self.name}: low"), number_of(self.high, f"{self.name}: high")
         if not low < high:
             raise Refused(f"{self.name}: low {low!r} must be below high {high!r}")
+        if not math.isfinite(high - low):
+            raise Refused(f"{self.name}: from {low!r} to {high!r} is further than a float can hold")
+        msgspec.structs.force_setattr(self, "low", low)
+        msgspec.structs.force_setattr(self, "high", high)
 
     @property
     def span(self) -> float:

@@ -106,15 +106,22 @@ class Problem(msgspec.Struct, frozen=True, dict=True):
         assert isinstance(self.arm, Finite)
         return {label: k for k, label in enumerate(self.arm.labels)}
 
+    @cached_property
+    def _context_fields(self) -> tuple[tuple[Dimension, str], ...]:
+        return tuple((d, f"context[{d.name!r}]") for d in self.context)
+
+    @cached_property
+    def _reward_fields(self) -> tuple[tuple[Objective, str], ...]:
+        return tuple((o, f"reward[{o.name!r}]") for o in self.objectives)
+
     def encode_context(self, context: Values, point: Floats) -> dict[str, Any]:
         """Write a context's coordinates to the head of `point`; returns the context by name, in plain types."""
         values = _in_order("context", self._context_names, context)
         plain: dict[str, Any] = {}
-        for j, dimension in enumerate(self.context):
+        for j, (dimension, field) in enumerate(self._context_fields):
             value = values[j]
-            name = dimension.name
-            point[j] = dimension.encode(value, f"context[{name!r}]")
-            plain[name] = value if type(value) in (float, int, str, bool) else _plain(value)
+            point[j] = dimension.encode(value, field)
+            plain[dimension.name] = value if type(value) is float else dimension.plain(value)
         return plain
 
     def encode_arm(self, arm: Any, point: Floats) -> int:
@@ -147,29 +154,29 @@ class Problem(msgspec.Struct, frozen=True, dict=True):
         start = len(self.context)
         return {d.name: d.decode(float(point[start + j])) for j, d in enumerate(self.arm)}
 
-    def encode_reward(self, reward: Values, out: Floats) -> dict[str, float]:
-        """Write a reward to `out`, oriented and scaled, NaN where it is silent; returns what was told, by name.
+    def encode_reward(self, reward: Values, out: Floats) -> int:
+        """Write a reward to `out`, oriented and scaled, NaN where it is silent; returns what was told, a bit each.
 
         A reward may be partial: a mapping with some of the names, or a sequence with None in the other places.
         """
         names = self.objective_names
         if isinstance(reward, Mapping):
-            unknown = [name for name in reward if name not in names]
-            if unknown:
-                raise Refused(f"reward: {unknown[0]!r} is not one of the objectives {list(names)!r}")
-            values: Sequence[Any] = [reward.get(name) for name in names]
+            values: Any = [reward.get(name) for name in names]
+            if len(reward) != len(names) or None in values:
+                unknown = [name for name in reward if name not in names]
+                if unknown:
+                    raise Refused(f"reward: {unknown[0]!r} is not one of the objectives {list(names)!r}")
         else:
             values = _in_order("reward", names, reward)
-        told: dict[str, float] = {}
-        for i, objective in enumerate(self.objectives):
-            value = values[i]
+        told = 0
+        for o, (objective, field) in enumerate(self._reward_fields):
+            value = values[o]
             if value is None:
-                out[i] = math.nan
+                out[o] = math.nan
             else:
-                field = f"reward[{objective.name!r}]"
-                out[i] = objective.encode(value, field)
-                told[objective.name] = float(value)
-        if not told:
+                out[o] = objective.encode(value, field)
+                told |= 1 << o
+        if told == 0:
             raise Refused(f"reward: {reward!r} tells nothing, expected a number for one or more of {list(names)!r}")
         return told
 
@@ -180,10 +187,6 @@ class Problem(msgspec.Struct, frozen=True, dict=True):
 
 def _values(dimension: Dimension) -> int:
     return -dimension.values if dimension.kind == CATEGORICAL else dimension.values
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def _check_members(field: str, members: Any, types: tuple[type, ...]) -> None:

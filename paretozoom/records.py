@@ -17,6 +17,17 @@ class Refused(ValueError):
     """
 
 
+def checked_seed(seed: Any) -> int:
+    """A non-negative integer.
+
+    >>> checked_seed(3)
+    3
+    """
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise Refused(f"seed: {seed!r} is not a non-negative integer")
+    return int(seed)
+
+
 class Decision(msgspec.Struct, frozen=True):
     """What a policy decided, with everything `tell` needs.
 
@@ -109,7 +120,8 @@ class Snapshot(msgspec.Struct, frozen=True):
             text = msgspec.json.decode(data[8 : 8 + length])["__metadata__"]["header"]
             header = msgspec.json.decode(text, type=dict[str, Any])
         except (SafetensorError, msgspec.MsgspecError, KeyError, TypeError, ValueError) as error:
-            raise Refused(f"snapshot: {len(data)} bytes are not a snapshot of a policy ({error})") from error
+            size = f"{len(data)} bytes" if isinstance(data, bytes) else repr(data)
+            raise Refused(f"snapshot: {size} are not a snapshot of a policy ({error})") from error
         return cls(header, arrays)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, overload
 
@@ -85,7 +86,8 @@ class Rounds(Sequence[Round]):
             float(columns.density[key]),
             int(columns.credit[key]),
         )
-        return Round(decision, self.problem.decode_reward(columns.reward[key]))
+        reward = self.problem.decode_reward(columns.reward[key])
+        return Round(decision, {name: value for name, value in reward.items() if not math.isnan(value)})
 
     def __iter__(self) -> Iterator[Round]:
         return (self[k] for k in range(len(self)))

@@ -10,8 +10,9 @@ import numpy as np
 
 from paretozoom.environments.base import Task
 from paretozoom.kernels.fuse import fuse
-from paretozoom.policies.base import OpenDecision, Policy
-from paretozoom.records import Decision, Environment, Refused, Round
+from paretozoom.policies.base import Policy
+from paretozoom.policies.opened import OpenDecision
+from paretozoom.records import Decision, Environment, Refused, Round, checked_seed
 from paretozoom.rounds import Columns, Rounds
 
 Delay = int | Callable[[np.random.Generator], int | None] | None
@@ -55,7 +56,7 @@ def simulate(policy: Policy, environment: Environment, rounds: int, *, seed: int
     >>> from paretozoom import PaperTask, Random
     >>> task = PaperTask()
     >>> [round(r.decision.context["x"], 3) for r in simulate(Random(task.problem), task, 3, seed=1)]
-    [0.174, 0.281, 0.131]
+    [0.544, 0.781, 0.501]
     """
     dues = _start(policy, environment, rounds, seed, delay)
     waiting: dict[int, list[tuple[Decision, Any]]] = {}
@@ -79,6 +80,8 @@ def simulate_in_chunks(
     >>> [len(rounds) for rounds in simulate_in_chunks(Random(task.problem), task, 10_000, seed=1)]
     [8192, 1808]
     """
+    if isinstance(chunk, bool) or not isinstance(chunk, (int, np.integer)) or chunk < 1:
+        raise Refused(f"chunk: {chunk!r} is not a positive integer")
     if not can_compile(policy, environment):
         line = simulate(policy, environment, rounds, seed=seed, delay=delay)
         while batch := list(itertools.islice(line, chunk)):
@@ -93,7 +96,6 @@ def simulate_in_chunks(
         room=policy.kernel.room,
         mean=type(environment).mean_kernel,
     )
-    already_open = dict(policy._open)
     first_number = policy.number
     carried = _rows(policy, 0)
     due = np.zeros(0, np.int64)
@@ -126,7 +128,8 @@ def simulate_in_chunks(
         still = due >= first + length
         carried, due = columns.take(still), due[still]
         policy.number = first_number + first + length
-        policy._open = {**already_open, **_opened(policy, carried)}
+        theirs = {n: e for n, e in policy._open.items() if n < first_number}
+        policy._open = {**theirs, **_opened(policy, carried)}
         yield Rounds(policy.problem, played)
 
 
@@ -147,7 +150,9 @@ def _start(policy: Policy, environment: Environment, rounds: int, seed: int, del
         raise Refused(f"rounds: {rounds!r} is not a non-negative integer")
     if isinstance(delay, bool) or not (delay is None or callable(delay) or isinstance(delay, (int, np.integer))):
         raise Refused(f"delay: {delay!r} is not a number of rounds, a function of a generator, or None")
-    streams = np.random.SeedSequence(seed).spawn(3)
+    if isinstance(delay, (int, np.integer)) and delay < 0:
+        raise Refused(f"delay: {delay!r} is negative")
+    streams = np.random.SeedSequence(checked_seed(seed)).spawn(3)
     seeds = [int.from_bytes(stream.generate_state(4).tobytes(), "little") for stream in streams]
     environment.reset(seeds[0])
     policy.reseed(seeds[1])
@@ -157,9 +162,9 @@ def _start(policy: Policy, environment: Environment, rounds: int, seed: int, del
 def _dues(delay: Delay, rng: np.random.Generator) -> Iterator[int]:
     for t in itertools.count():
         wait = delay(rng) if callable(delay) else delay
-        if wait is not None and wait < 0:
-            raise Refused(f"delay: {wait!r} is negative")
-        yield NEVER if wait is None else t + int(wait)
+        if wait is not None and (isinstance(wait, bool) or not isinstance(wait, (int, np.integer)) or wait < 0):
+            raise Refused(f"delay: {wait!r} is not a number of rounds, or None")
+        yield NEVER if wait is None else min(t + int(wait), NEVER)
 
 
 def _rows(policy: Policy, n: int) -> Columns:
@@ -177,10 +182,10 @@ def _opened(policy: Policy, columns: Columns) -> dict[int, OpenDecision]:
     """The open decisions of a policy after a compiled stretch."""
     rounds = Rounds(policy.problem, columns)
     return {
-        round.decision.number: OpenDecision(round.decision, point.copy(), len(policy.problem.objectives))
+        round.decision.number: OpenDecision(round.decision, point.copy())
         for round, point in zip(rounds, columns.point, strict=True)
     }
 
 
 def _by_name(policy: Policy, reward: Any) -> dict[str, float]:
-    return policy.problem.encode_reward(reward, np.empty(len(policy.problem.objectives)))
+    return {n: float(v) for n, v in zip(policy.problem.objective_names, reward, strict=True) if v is not None}

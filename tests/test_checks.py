@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from paretozoom import Decision, Problem, Random, Tents
+from paretozoom import Decision, Problem, Random, Snapshot, Tents
 from paretozoom.checks import PROBLEMS, CheckFailed, check_environment, check_metric, check_policy
 from paretozoom.environments import PaperTask, Task
 from paretozoom.finding import find_members
@@ -52,8 +52,8 @@ class Forgetful(Random):
 
     def dump(self) -> Any:
         snapshot = super().dump()
-        snapshot.header["open"] = []
-        return snapshot
+        arrays = {"open_reward": snapshot.arrays["open_reward"][:0], "open_status": snapshot.arrays["open_status"][:0]}
+        return Snapshot({**snapshot.header, "open": []}, {**snapshot.arrays, **arrays})
 
 
 class Careless(Random):

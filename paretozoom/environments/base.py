@@ -18,7 +18,7 @@ from paretozoom.kernels import world
 from paretozoom.kernels.fuse import fuse
 from paretozoom.kernels.pareto import mark_front
 from paretozoom.problem import Problem
-from paretozoom.records import Decision, Refused, Values
+from paretozoom.records import Decision, Refused, Values, checked_seed
 from paretozoom.similarity import Similarity
 
 Bools = npt.NDArray[np.bool_]
@@ -102,7 +102,7 @@ class Task:
 
     def reset(self, seed: int) -> None:
         """Begin again, with the luck of a seed."""
-        self.key: Ints = np.random.SeedSequence(seed).generate_state(2, np.uint64).view(np.int64)
+        self.key: Ints = np.random.SeedSequence(checked_seed(seed)).generate_state(2, np.uint64).view(np.int64)
         self.observed = 0
 
     def observe(self) -> dict[str, Any]:

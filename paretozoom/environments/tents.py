@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from paretozoom.dimensions import Finite, Floats, Ints, Objective, Real
+from paretozoom.dimensions import Finite, Floats, Ints, Objective, Real, number_of
 from paretozoom.environments.base import BINS, Bools, Task
 from paretozoom.kernels.jit import kernel
 from paretozoom.problem import Problem
@@ -49,6 +49,12 @@ class Tents(Task):
         spread: float | None = None,
     ) -> None:
         """`spread`: Gaussian noise of that standard deviation instead of Bernoulli rewards."""
+        for field, value in (("objectives", objectives), ("arms", arms)):
+            if value is not None and (isinstance(value, bool) or not isinstance(value, (int, np.integer))):
+                raise Refused(f"{field}: {value!r} is not an integer")
+        for field, given in (("width", width), ("slope", slope), ("spread", spread)):
+            if given is not None and number_of(given, field) < 0:
+                raise Refused(f"{field}: {given!r} is negative")
         if objectives < 1:
             raise Refused(f"objectives: {objectives!r} is not a positive number of objectives")
         if arms is not None and arms < 2:

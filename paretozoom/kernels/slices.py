@@ -179,26 +179,51 @@ def _find_relevant(
 
 
 @kernel
+def _insert_piece(f: Floats, at: Layout, pieces: int, low: float, high: float) -> int:
+    """Put an interval among the pieces, sorted by low end; returns their new number."""
+    k = pieces
+    while k > 0 and f[at.spare_low + k - 1] > low:
+        f[at.spare_low + k] = f[at.spare_low + k - 1]
+        f[at.spare_high + k] = f[at.spare_high + k - 1]
+        k -= 1
+    f[at.spare_low + k] = low
+    f[at.spare_high + k] = high
+    return pieces + 1
+
+
+@kernel
+def _chosen_pieces(f: Floats, i: Ints, at: Layout, level: int, cell: int, pieces: int) -> int:
+    """Add what the chosen slices of a level cover of one of its cells, merged; returns the new number of pieces.
+
+    Merged pieces are disjoint and end where slices end, so there are at most two per slice; before merging there
+    can be as many as slices times cells.
+    """
+    start, end = math.inf, -math.inf
+    for k in range(i[at.level_slice + level], i[at.level_slice + level + 1]):
+        if i[at.slice_place + k] < 0 or i[at.chosen + i[at.slice_place + k]] == 0:
+            continue
+        low = max(f[at.slice_low + k], f[at.cell_low + cell])
+        high = min(f[at.slice_high + k], f[at.cell_high + cell])
+        if high - low < SLIVER:
+            continue
+        if low <= end:
+            end = max(end, high)
+        else:
+            if start <= end:
+                pieces = _insert_piece(f, at, pieces, start, end)
+            start, end = low, high
+    if start <= end:
+        pieces = _insert_piece(f, at, pieces, start, end)
+    return pieces
+
+
+@kernel
 def union(f: Floats, i: Ints, at: Layout, levels: int) -> tuple[int, float]:
     """Write the maximal intervals of the chosen balls' domains, ascending, to the cover; returns number and length."""
     pieces = 0
     for level in range(levels):
-        for k in range(i[at.level_slice + level], i[at.level_slice + level + 1]):
-            if i[at.slice_place + k] < 0 or i[at.chosen + i[at.slice_place + k]] == 0:
-                continue
-            for cell in range(i[at.level_cell + level], i[at.level_cell + level + 1]):
-                low = max(f[at.slice_low + k], f[at.cell_low + cell])
-                high = min(f[at.slice_high + k], f[at.cell_high + cell])
-                if high - low < SLIVER:
-                    continue
-                place = pieces
-                while place > 0 and f[at.spare_low + place - 1] > low:
-                    f[at.spare_low + place] = f[at.spare_low + place - 1]
-                    f[at.spare_high + place] = f[at.spare_high + place - 1]
-                    place -= 1
-                f[at.spare_low + place] = low
-                f[at.spare_high + place] = high
-                pieces += 1
+        for cell in range(i[at.level_cell + level], i[at.level_cell + level + 1]):
+            pieces = _chosen_pieces(f, i, at, level, cell, pieces)
     merged, length = 0, 0.0
     for k in range(pieces):
         if merged > 0 and f[at.spare_low + k] <= f[at.cover_high + merged - 1]:

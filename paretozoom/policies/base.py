@@ -6,7 +6,6 @@ checking and counting, the kernel does the mathematics.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from types import ModuleType
 from typing import Any, ClassVar
@@ -16,22 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from paretozoom.dimensions import Floats, Ints
+from paretozoom.policies.opened import OpenDecision, dump_opened, load_opened, point_of
+from paretozoom.policies.parameters import checked_problem
 from paretozoom.problem import Problem
-from paretozoom.records import Asked, Decision, Dropped, Event, Refused, Snapshot, Told, Values
+from paretozoom.records import Asked, Decision, Dropped, Event, Refused, Snapshot, Told, Values, checked_seed
 
 FORMAT = 1
-
-
-class OpenDecision:
-    """A decision that is not yet told in every objective."""
-
-    __slots__ = ("decision", "point", "reward", "status")
-
-    def __init__(self, decision: Decision, point: Floats, objectives: int) -> None:
-        self.decision = decision
-        self.point = point
-        self.reward = np.full(objectives, math.nan)
-        self.status = 0  # bit i: objective i was told; higher bits are the kernel's
 
 
 class Piece(msgspec.Struct, frozen=True):
@@ -68,12 +57,11 @@ class Policy:
     name: ClassVar[str]
     version: ClassVar[int] = 1
     kernel: ClassVar[ModuleType]
+    _kernel_bits: ClassVar[int] = 0  # of a decision's status that its kernel may set
     in_parts: ClassVar[bool] = True  # may learn from one objective before another is told
 
     def __init__(self, problem: Problem, *, seed: int, parameters: Mapping[str, Any]) -> None:
-        if not isinstance(problem, Problem):
-            raise Refused(f"problem: {problem!r} is not a Problem")
-        self.problem = problem
+        self.problem = checked_problem(problem)
         self.parameters = dict(parameters)
         self.number = 0
         self._open: dict[int, OpenDecision] = {}
@@ -82,8 +70,8 @@ class Policy:
         self._complete = (1 << self._objectives) - 1
         self._needs = self._complete
         self._given = np.empty(self._objectives)
-        self._seed = _checked_seed(seed)
-        self._floats, self._ints = self._memory(self._key())
+        self._seed = checked_seed(seed)
+        self._floats, self._ints = self._memory(_key_of(self._seed))
 
     # What a subclass provides.
 
@@ -95,7 +83,10 @@ class Policy:
         """What was learned, without spare capacity."""
         return {}
 
-    def _filled(self, arrays: Mapping[str, npt.NDArray[Any]], key: Ints) -> tuple[Floats, Ints]:
+    def _check_credit(self, decision: Decision, ints: Ints, field: str) -> None:
+        """Refuse a decision that credits what does not exist."""
+
+    def _filled(self, arrays: Mapping[str, npt.NDArray[Any]], key: Ints, number: int) -> tuple[Floats, Ints]:
         """The two arrays that hold what `_arrays` gave."""
         return self._memory(key)
 
@@ -145,12 +136,10 @@ class Policy:
     def replay(self, event: Event) -> None:
         """Fold one event of a log, without drawing: the state gets the bytes it had when the event happened."""
         if isinstance(event, Asked):
+            point = point_of(self.problem, event.decision, "event")
             decision = event.decision
             if decision.number != self.number:
                 raise Refused(f"event: decision {decision.number} asked, but the next number is {self.number}")
-            point = np.empty(self._dim)
-            self.problem.encode_context(decision.context, point)
-            self.problem.encode_arm(decision.arm, point)
             self._begin(decision)
             self._remember(decision, point)
         elif isinstance(event, Told):
@@ -164,42 +153,41 @@ class Policy:
         if not self.problem.exact:
             # What is learned from is the arm as the user reads it, so that a replayed log gives the same bits.
             self.problem.encode_arm(decision.arm, point)
-        self._open[decision.number] = OpenDecision(decision, point, self._objectives)
+        self._open[decision.number] = OpenDecision(decision, point)
         self.number = decision.number + 1
 
     def _find(self, decision: Decision) -> OpenDecision:
         if not isinstance(decision, Decision):
             raise Refused(f"decision: {decision!r} is not a Decision")
-        entry = self._open.get(decision.number)
-        if entry is None or not (entry.decision is decision or entry.decision == decision):
+        entry = self._find_number(decision.number)
+        try:
+            same = entry.decision is decision or bool(entry.decision == decision)
+        except ValueError:  # an array somewhere in it
+            same = False
+        if not same:
             raise Refused(f"decision {decision.number}: already told, dropped, or not of this policy")
         return entry
 
     def _find_number(self, number: int) -> OpenDecision:
-        entry = self._open.get(number)
+        entry = self._open.get(number) if isinstance(number, int) else None
         if entry is None:
             raise Refused(f"decision {number}: already told, dropped, or not of this policy")
         return entry
 
     def _tell(self, entry: OpenDecision, reward: Values) -> None:
         given = self._given
-        self.problem.encode_reward(reward, given)
-        told = 0
-        for i in range(self._objectives):
-            if given[i] == given[i]:
-                told |= 1 << i
-        if told & entry.status:
-            again = [n for i, n in enumerate(self.problem.objective_names) if (told & entry.status) >> i & 1]
-            raise Refused(f"reward[{again[0]!r}]: decision {entry.decision.number} was already told this objective")
-        number, credit = entry.decision.number, entry.decision.credit
-        before = entry.status & self._complete
-        if not self.in_parts and told != self._complete:
-            entry.reward[:] = np.where(np.isnan(given), entry.reward, given)
-            given = entry.reward
+        told = self.problem.encode_reward(reward, given)
+        number, before = entry.decision.number, entry.status & self._complete
+        if told & before:
+            again = [n for i, n in enumerate(self.problem.objective_names) if (told & before) >> i & 1]
+            raise Refused(f"reward[{again[0]!r}]: decision {number} was already told this objective")
+        if not self.in_parts and (told != self._complete):
+            given = entry.gather(given)
         ready = self._needs & ~(before | told) == 0 and self._needs & ~before != 0
         if self.in_parts or ready:
             self._floats, self._ints = self.kernel.room(self._floats, self._ints)
-            entry.status = self.kernel.tell(self._floats, self._ints, number, entry.point, credit, given, entry.status)
+            credit, status = entry.decision.credit, entry.status
+            entry.status = self.kernel.tell(self._floats, self._ints, number, entry.point, credit, given, status)
         entry.status |= told
         if entry.status & self._complete == self._complete:
             del self._open[number]
@@ -213,14 +201,11 @@ class Policy:
 
     def reseed(self, seed: int) -> None:
         """Take another seed for the draws to come; a policy that was never asked starts afresh with it."""
-        self._seed = _checked_seed(seed)
+        self._seed = checked_seed(seed)
         if self.number == 0:
-            self._floats, self._ints = self._memory(self._key())
+            self._floats, self._ints = self._memory(_key_of(self._seed))
         else:
-            self._floats, self._ints = self._filled(self._arrays(), self._key())
-
-    def _key(self) -> Ints:
-        return np.random.SeedSequence(self._seed).generate_state(2, np.uint64).view(np.int64)
+            self._floats, self._ints = self._filled(self._arrays(), _key_of(self._seed), self.number)
 
     @property
     def nbytes(self) -> int:
@@ -229,42 +214,34 @@ class Policy:
 
     def dump(self) -> Snapshot:
         """The whole state: what was learned, the seed, the next number and the open decisions."""
-        entries = list(self._open.values())
-        n = len(entries)
-        arrays = dict(self._arrays())
-        arrays["open_point"] = np.array([e.point for e in entries]).reshape(n, self._dim)
-        arrays["open_reward"] = np.array([e.reward for e in entries]).reshape(n, self._objectives)
-        arrays["open_status"] = np.array([e.status for e in entries], np.int64)
+        records, arrays = dump_opened(self._open, self._objectives)
         header = {
             **self._identity(),
             "seed": str(self._seed),  # may exceed what JSON readers take for a number
             "number": self.number,
-            "open": [msgspec.to_builtins(e.decision) for e in entries],
+            "open": records,
         }
-        return Snapshot(header, arrays)
+        return Snapshot(header, {**self._arrays(), **arrays})
 
     def load(self, snapshot: Snapshot) -> None:
         """Take over a state that a policy of the same problem and parameters dumped; continues bit for bit."""
+        if not (isinstance(snapshot, Snapshot) and isinstance(snapshot.header, dict)):
+            raise Refused(f"snapshot: {snapshot!r} is not a Snapshot")
         for field, mine in self._identity().items():
             theirs = snapshot.header.get(field)
             if theirs != mine:
                 raise Refused(f"snapshot: {field} is {theirs!r}, expected {mine!r}")
-        try:
-            seed = _checked_seed(int(snapshot.header["seed"]))
-            number = int(snapshot.header["number"])
-            decisions = msgspec.convert(snapshot.header["open"], list[Decision])
-            key = np.random.SeedSequence(seed).generate_state(2, np.uint64).view(np.int64)
-            floats, ints = self._filled(snapshot.arrays, key)
-            opened: dict[int, OpenDecision] = {}
-            for k, decision in enumerate(decisions):
-                entry = OpenDecision(decision, np.empty(self._dim), self._objectives)
-                entry.point[:] = snapshot.arrays["open_point"][k]
-                entry.reward[:] = snapshot.arrays["open_reward"][k]
-                entry.status = int(snapshot.arrays["open_status"][k])
-                opened[decision.number] = entry
-        except (KeyError, IndexError, TypeError, ValueError) as error:
-            raise Refused(f"snapshot: damaged ({type(error).__name__}: {error})") from error
-        self._seed, self.number, self._open = seed, number, opened
+        digits, number = snapshot.header.get("seed"), snapshot.header.get("number")
+        if not isinstance(digits, str) or not digits.isdecimal():
+            raise Refused(f"snapshot: seed is {digits!r}, expected the digits of a non-negative integer")
+        if isinstance(number, bool) or not isinstance(number, int) or number < 0:
+            raise Refused(f"snapshot: number is {number!r}, expected a non-negative integer")
+        floats, ints = self._filled(snapshot.arrays, _key_of(int(digits)), number)
+        records = snapshot.header.get("open")
+        opened = load_opened(self.problem, records, snapshot.arrays, number, self._kernel_bits)
+        for entry in opened.values():
+            self._check_credit(entry.decision, ints, "snapshot: open")
+        self._seed, self.number, self._open = int(digits), number, opened
         self._floats, self._ints = floats, ints
 
     def _identity(self) -> dict[str, Any]:
@@ -285,7 +262,5 @@ class Policy:
         return f"<{self.name}({given}) after {self.number} decisions{notes}>"
 
 
-def _checked_seed(seed: int) -> int:
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise Refused(f"seed: {seed!r} is not a non-negative integer")
-    return int(seed)
+def _key_of(seed: int) -> Ints:
+    return np.random.SeedSequence(seed).generate_state(2, np.uint64).view(np.int64)

@@ -11,7 +11,8 @@ from paretozoom import theory
 from paretozoom.dimensions import number_of
 from paretozoom.kernels import contextual_zooming
 from paretozoom.kernels.balls import Layout
-from paretozoom.policies.zooming import Zooming, checked_delta, checked_horizon, checked_positive, epoch_delta
+from paretozoom.policies.parameters import checked_delta, checked_positive, checked_problem, epoch_delta
+from paretozoom.policies.zooming import Zooming
 from paretozoom.problem import Problem
 from paretozoom.records import Refused, Values
 
@@ -47,20 +48,18 @@ class ContextualZooming(Zooming):
         centre: tuple[Values, Values] | None = None,
         seed: int = 0,
     ) -> None:
-        checked_horizon(horizon)
         if radius not in ("slivkins", "pcz"):
             raise Refused(f"radius: {radius!r} is not 'slivkins' or 'pcz'")
         self.radius = radius
         self.delta = checked_delta(delta)
         self.noise = checked_positive(noise, "noise")
-        self._scalar = _scalarisation(problem, objective, weights)
+        self._scalar = _scalarisation(checked_problem(problem), objective, weights)
         parameters = {
             "objective": objective,
-            "weights": None if weights is None else list(weights),
+            "weights": None if weights is None else self._scalar,
             "radius": radius,
-            "delta": delta,
-            "noise": noise,
-            "confidence": confidence,
+            "delta": self.delta,
+            "noise": self.noise,
         }
         super().__init__(
             problem, horizon=horizon, confidence=confidence, centre=centre, seed=seed, parameters=parameters

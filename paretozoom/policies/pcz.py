@@ -9,7 +9,8 @@ from paretozoom import theory
 from paretozoom.kernels import pcz
 from paretozoom.kernels.balls import Layout
 from paretozoom.kernels.pareto import mark_front
-from paretozoom.policies.zooming import Zooming, checked_delta, checked_horizon, checked_positive, epoch_delta
+from paretozoom.policies.parameters import checked_delta, checked_positive, epoch_delta
+from paretozoom.policies.zooming import Zooming
 from paretozoom.problem import Problem
 from paretozoom.records import Values
 
@@ -30,7 +31,7 @@ class PCZ(Zooming):
     ...     decision = policy.ask([0.5])
     ...     policy.tell(decision, [1 - decision.arm["y"], decision.arm["y"]])
     >>> len(policy.balls.radius), len(policy.front([0.5])) > 0
-    (100, True)
+    (3, True)
     """
 
     name = "pcz"
@@ -47,10 +48,9 @@ class PCZ(Zooming):
         centre: tuple[Values, Values] | None = None,
         seed: int = 0,
     ) -> None:
-        checked_horizon(horizon)
         self.delta = checked_delta(delta)
         self.noise = checked_positive(noise, "noise")
-        parameters = {"delta": delta, "noise": noise, "confidence": confidence}
+        parameters = {"delta": self.delta, "noise": self.noise}
         super().__init__(
             problem, horizon=horizon, confidence=confidence, centre=centre, seed=seed, parameters=parameters
         )

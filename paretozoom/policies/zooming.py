@@ -10,11 +10,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from paretozoom.dimensions import Finite, Floats, Ints, Real, number_of
+from paretozoom.dimensions import Finite, Floats, Ints
 from paretozoom.kernels import balls, zooming
 from paretozoom.kernels.balls import Layout
+from paretozoom.kernels.kinds import CATEGORICAL
 from paretozoom.kernels.pareto import mark_front
 from paretozoom.policies.base import Piece, Policy
+from paretozoom.policies.opened import checked_array
+from paretozoom.policies.parameters import (
+    check_zoomable,
+    checked_horizon,
+    checked_positive,
+    checked_problem,
+    encoded_centre,
+)
 from paretozoom.problem import Problem
 from paretozoom.records import Decision, Refused, Values
 
@@ -45,6 +54,8 @@ class Balls:
 class Zooming(Policy):
     """A policy that keeps balls; subclasses say how many numbers a ball learns and how sure it is of them."""
 
+    _kernel_bits = zooming.SPAWNED
+
     def __init__(
         self,
         problem: Problem,
@@ -55,11 +66,15 @@ class Zooming(Policy):
         seed: int,
         parameters: Mapping[str, Any],
     ) -> None:
-        _check_space(problem, self.name)
+        check_zoomable(checked_problem(problem), self.name)
         self.horizon = checked_horizon(horizon)
         self.confidence = checked_positive(confidence, "confidence")
-        self._root = _encoded_centre(problem, centre)
-        super().__init__(problem, seed=seed, parameters={"horizon": horizon, **parameters, "centre": centre})
+        self._root, plain = encoded_centre(problem, centre)
+        super().__init__(
+            problem,
+            seed=seed,
+            parameters={"horizon": self.horizon, **parameters, "confidence": self.confidence, "centre": plain},
+        )
 
     # What a subclass provides.
 
@@ -112,20 +127,32 @@ class Zooming(Policy):
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
         return {**self.balls.columns(), "epoch": np.array([self._ints[balls.EPOCH]], np.int64)}
 
-    def _filled(self, arrays: Mapping[str, npt.NDArray[Any]], key: Ints) -> tuple[Floats, Ints]:
-        size = len(arrays["radius"])
+    def _filled(self, arrays: Mapping[str, npt.NDArray[Any]], key: Ints, number: int) -> tuple[Floats, Ints]:
+        radius = arrays.get("radius") if isinstance(arrays, Mapping) else None
+        size = len(radius) if isinstance(radius, np.ndarray) and radius.ndim == 1 else 1
+        [epoch] = checked_array(arrays, "epoch", (1,), np.int64)
+        expected = balls.epoch_of(number - 1) if self.horizon is None and number > 0 else 0
+        if epoch != expected:
+            raise Refused(f"snapshot: epoch is {epoch}, expected {expected}")
+        if size < 1:
+            raise Refused("snapshot: radius is empty, expected one or more balls")
         floats, ints = self._allocate(key, max(FIRST_CAPACITY, 1 << (size - 1).bit_length()))
-        ints[balls.SIZE], ints[balls.EPOCH] = size, arrays["epoch"][0]
-        if size < 1 or not 0 <= ints[balls.EPOCH] < ints[balls.EPOCHS]:
-            raise Refused(f"snapshot: {size} balls in epoch {ints[balls.EPOCH]}")
+        ints[balls.SIZE], ints[balls.EPOCH] = size, epoch
         for name, column in _columns(floats, ints).columns().items():
-            column[:] = arrays[name]
+            column[:] = checked_array(arrays, name, column.shape, column.dtype)
+        _check_balls(_columns(floats, ints), np.where(self.problem.encoding.kinds == CATEGORICAL, np.inf, 1.0))
         balls.refresh_all(floats, ints)
         return floats, ints
 
+    def _check_credit(self, decision: Decision, ints: Ints, field: str) -> None:
+        epoch = balls.epoch_of(decision.number) if self.horizon is None else 0
+        # Balls of epochs that are over were forgotten, those of one that begins are the root alone.
+        known = math.inf if epoch < ints[balls.EPOCH] else 1 if epoch > ints[balls.EPOCH] else ints[balls.SIZE]
+        if not 0 <= decision.credit < known:
+            raise Refused(f"{field}: decision {decision.number} credits ball {decision.credit}, which does not exist")
+
     def _begin(self, decision: Decision) -> None:
-        if not 0 <= decision.credit < max(1, len(self.balls.radius)):
-            raise Refused(f"event: decision {decision.number} credits ball {decision.credit}, which does not exist")
+        self._check_credit(decision, self._ints, "event")
         balls.enter(self._floats, self._ints, decision.number)
 
     # What was learned.
@@ -233,64 +260,19 @@ def _columns(f: Floats, i: Ints) -> Balls:
     )
 
 
+def _check_balls(now: Balls, highest: Floats) -> None:
+    """Refuse balls that no policy can have made."""
+    later = np.arange(len(now.radius))
+    for name, kept in (
+        ("radius", np.isfinite(now.radius) & (now.radius > 0)),
+        ("centre", (now.centre >= 0) & (now.centre <= highest)),
+        ("count", now.count >= 0),
+        ("total", np.isfinite(now.total)),
+        ("parent", (now.parent >= np.minimum(later - 1, 0)) & (now.parent < later)),
+    ):
+        if not kept.all():
+            raise Refused(f"snapshot: {name} holds {getattr(now, name)[~kept][0]!r}")
+
+
 def _finite_or_none(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
-
-
-def checked_horizon(horizon: Any) -> int | None:
-    """None (unknown) or an integer of at least 2."""
-    if horizon is None:
-        return None
-    if isinstance(horizon, bool) or not isinstance(horizon, (int, np.integer)) or horizon < 2:
-        raise Refused(f"horizon: {horizon!r} is not an integer of at least 2, or None for an unknown one")
-    return int(horizon)
-
-
-def checked_positive(value: Any, field: str) -> float:
-    """A positive, finite number."""
-    number = number_of(value, field)
-    if number <= 0:
-        raise Refused(f"{field}: {value!r} is not positive")
-    return number
-
-
-def checked_delta(delta: Any) -> float | None:
-    """None (its default) or a probability strictly between 0 and 1."""
-    if delta is None:
-        return None
-    number = number_of(delta, "delta")
-    if not 0 < number < 1:
-        raise Refused(f"delta: {delta!r} is not strictly between 0 and 1")
-    return number
-
-
-def epoch_delta(delta: float | None, horizon: int, epoch: int, doubling: bool) -> float:
-    """The delta of one epoch: 1/T, or the given one, spread over the epochs of the doubling trick."""
-    if delta is None:
-        return 1.0 / horizon
-    return delta * 6.0 / (math.pi * (epoch + 1)) ** 2 if doubling else delta
-
-
-def _check_space(problem: Problem, name: str) -> None:
-    if not isinstance(problem, Problem):
-        raise Refused(f"problem: {problem!r} is not a Problem")
-    for objective in problem.objectives:
-        if objective.low is None:
-            raise Refused(
-                f"objectives[{objective.name!r}]: low and high are unknown, but {name} needs the scale of the "
-                "expected reward"
-            )
-    if len(problem.encoding.arms) == 0 and not (
-        isinstance(problem.arm, tuple) and len(problem.arm) == 1 and isinstance(problem.arm[0], Real)
-    ):
-        raise Refused(f"arm: {name} needs one Real dimension, or finitely many arms; given {problem.arm!r}")
-
-
-def _encoded_centre(problem: Problem, centre: tuple[Values, Values] | None) -> Floats:
-    point = np.full(problem.dim, math.nan)
-    if centre is not None:
-        if not isinstance(centre, (tuple, list)) or len(centre) != 2:
-            raise Refused(f"centre: {centre!r} is not a pair (context, arm)")
-        problem.encode_context(centre[0], point)
-        problem.encode_arm(centre[1], point)
-    return point

@@ -70,7 +70,7 @@ def relevant(policy: Policy, context: list[float]) -> tuple[dict[int, list[float
 def look_closely(policy: Policy, twin: Twin, context: list[float]) -> None:
     """Relevant balls and indices agree, and all domains together are the whole arm space."""
     here = encoded(policy.problem, context)
-    held = twin.finite_domains(here) if twin.space.arms else twin.domains(here)
+    held = twin.domains_at(here)
     seen, size = relevant(policy, context)
     assert set(seen) == set(held)
     assert [seen[k] for k in held] == twin.indices(list(held))
@@ -164,9 +164,8 @@ def test_many_large_balls_over_many_small_ones() -> None:
             near[a], near[b] = 0.5 + signs[0], 0.5 + signs[1]
             if len(twin.balls) < 53:
                 play_at(near)
-    held = twin.domains(middle)
     assert len(twin.balls) <= 64
-    assert sum(len(held[k]) for k in twin.front(middle)) > 4 * 64 + 4
+    assert sum(len(parts) for parts in twin.front(middle).values()) > 4 * 64 + 4
     look_closely(policy, twin, middle)
     for _ in range(20):
         play_at(middle)

@@ -44,7 +44,7 @@ def test_twin_on_every_kind_of_problem(name: str, scrambled: bool) -> None:
     problem = PROBLEMS[name]
     for seed, arguments in enumerate(VARIANTS):
         policy, twin = pair(problem, horizon=1000, seed=seed, **arguments)
-        play([policy, twin], World(problem, seed=20 + seed), 200, scrambled=scrambled)
+        play([policy, twin], World(problem, seed=20 + seed), 130, scrambled=scrambled)
         assert len(twin.balls) > 10
 
 

@@ -29,8 +29,8 @@ def check_fronts(policy: PCZ, twin: pcz.PCZ, world: World, contexts: int = 5) ->
         point = [float(d.encode(v, "")) for d, v in zip(problem.context, context, strict=True)]
         best = twin.front(point)
         expected = []
-        for k, index in zip(best, twin.indices(best), strict=True):
-            expected += [(*part, *_about(twin, k, index)) for part in _parts(twin, k, point)]
+        for (k, held), index in zip(best.items(), twin.indices(list(best)), strict=True):
+            expected += [(*part, *_about(twin, k, index)) for part in _parts(twin, held, point)]
         shown = [
             (p.low, p.high, p.arm, *(list(about.values()) for about in (p.index, p.mean, p.uncertainty, p.count)))
             for p in policy.front(context)
@@ -39,14 +39,13 @@ def check_fronts(policy: PCZ, twin: pcz.PCZ, world: World, contexts: int = 5) ->
         assert twin.space.arms or [p[0] for p in shown] == sorted(p[0] for p in shown)
 
 
-def _parts(twin: pcz.PCZ, ball: int, point: list[float]) -> list[tuple[Any, Any, Any]]:
-    """(low, high, finite arm) of each part of a ball's domain, in the user's units."""
+def _parts(twin: pcz.PCZ, held: list[Any], point: list[float]) -> list[tuple[Any, Any, Any]]:
+    """(low, high, finite arm) of each part of a domain, in the user's units."""
     problem = twin.problem
     if twin.space.arms:
-        held = twin.finite_domains(point)[ball]
         return [(None, None, problem.decode_arm(a, np.array([*point, *twin.space.arms[a]]))) for a in held]
     decode = problem.arm[0].decode
-    return [(decode(low), decode(high), None) for low, high in twin.domains(point)[ball]]
+    return [(decode(low), decode(high), None) for low, high in held]
 
 
 def _about(twin: pcz.PCZ, ball: int, index: list[float]) -> list[list[Any]]:
@@ -69,10 +68,10 @@ def test_every_kind_of_problem(name: str, scrambled: bool) -> None:
     for seed, confidence in enumerate([0.02, 0.05, 0.2]):
         policy, twin = pair(problem, horizon=1000, confidence=confidence, seed=seed)
         world = World(problem, seed=10 + seed)
-        play([policy, twin], world, 300, scrambled=scrambled)
+        play([policy, twin], world, 250, scrambled=scrambled)
         check_fronts(policy, twin, world)
         assert len(twin.balls) > (20 if confidence < 0.1 else 1)
-        assert min(ball.radius for ball in twin.balls) <= (0.125 if confidence < 0.1 else 0.5)
+        assert min(ball.radius for ball in twin.balls) <= (0.25 if confidence < 0.1 else 0.5)
 
 
 @pytest.mark.parametrize("scrambled", [False, True], ids=["at once", "scrambled"])

@@ -119,7 +119,7 @@ def test_index_of_a_root_and_of_its_fresh_child() -> None:
     assert twin.pre_index(0, 0) == pytest.approx(2.2962358, abs=5e-8)
     assert twin.pre_index(0, 1) == pytest.approx(2.1962358, abs=5e-8)
     assert twin.apart[0][1] == pytest.approx(0.3, abs=1e-15)
-    assert twin.front([0.2]) == [0]
+    assert list(twin.front([0.2])) == [0]
 
 
 def test_equal_indices_are_all_kept() -> None:

@@ -50,7 +50,7 @@ class ContextualZooming(Zooming):
 
     def choose(self, context: list[float], u1: float, u2: float) -> tuple[float, float, int]:
         """The ball of the largest index, then an arm uniformly on its domain."""
-        held: dict[int, Any] = self.finite_domains(context) if self.space.arms else self.domains(context)
+        held = self.domains_at(context)
         relevant = list(held)
         index = [g for (g,) in self.indices(relevant)]
         tied = [k for k, g in zip(relevant, index, strict=True) if g == max(index)]

@@ -45,24 +45,23 @@ class PCZ(Zooming):
         a = 1.0 + 2.0 * math.log(inside)
         return self.noise * self.confidence * math.sqrt(2.0 * a / count)
 
-    def front(self, context: list[float]) -> list[int]:
-        """The relevant balls whose index no other relevant ball's dominates, in order of creation."""
-        relevant = list(self.finite_domains(context) if self.space.arms else self.domains(context))
-        return [relevant[place] for place in front(self.indices(relevant))]
+    def front(self, context: list[float]) -> dict[int, Any]:
+        """The domains of the relevant balls whose index no other relevant ball's dominates, in order of creation."""
+        held = self.domains_at(context)
+        relevant = list(held)
+        return {relevant[place]: held[relevant[place]] for place in front(self.indices(relevant))}
 
     def choose(self, context: list[float], u1: float, u2: float) -> tuple[float, float, int]:
         """Lines 7-10: an arm uniformly on the union of the front's domains, then one of its balls."""
         best = self.front(context)
         if self.space.arms:
-            held = self.finite_domains(context)
-            arms = sorted({arm for k in best for arm in held[k]})
+            arms = sorted({arm for held in best.values() for arm in held})
             arm = arms[math.floor(u1 * len(arms))]
-            holders = [k for k in best if arm in held[k]]
+            holders = [k for k, held in best.items() if arm in held]
             return arm, 1.0 / len(arms), holders[math.floor(u2 * len(holders))]
-        parts = self.domains(context)
-        union = merged(part for k in best for part in parts[k])
+        union = merged(part for parts in best.values() for part in parts)
         y = walk(union, u1)
-        holders = [k for k in best if any(low <= y <= high for low, high in parts[k])]
+        holders = [k for k, parts in best.items() if any(low <= y <= high for low, high in parts)]
         # An endpoint may lie in parts of balls of two radii.
         smallest = min(self.balls[k].radius for k in holders)
         holders = [k for k in holders if self.balls[k].radius == smallest]

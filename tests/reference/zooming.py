@@ -170,7 +170,11 @@ class Zooming:
 
     # Domains and indices at a context.
 
-    def domains(self, context: Sequence[float]) -> dict[int, list[Interval]]:
+    def domains_at(self, context: Sequence[float]) -> dict[int, Any]:
+        """The domain slice of every relevant ball: numbers of finite arms, or intervals."""
+        return self.finite_domains(context) if self.space.arms else self.interval_domains(context)
+
+    def interval_domains(self, context: Sequence[float]) -> dict[int, list[Interval]]:
         """The domain slice of every relevant ball, as intervals of the arm."""
         slices = [self.space.slice(ball, context) for ball in self.balls]
         found = {}

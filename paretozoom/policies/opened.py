@@ -1,0 +1,103 @@
+"""Open decisions: what a policy remembers of them, and how they are checked when they come from outside."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from paretozoom.dimensions import Floats, number_of
+from paretozoom.problem import Problem
+from paretozoom.records import Decision, Refused
+
+
+class OpenDecision:
+    """A decision that is not yet told in every objective."""
+
+    __slots__ = ("decision", "parts", "point", "status")
+
+    def __init__(self, decision: Decision, point: Floats) -> None:
+        self.decision = decision
+        self.point = point
+        self.status = 0  # bit i: objective i was told; higher bits are the kernel's
+        self.parts: Floats | None = None  # rewards told so far, if the policy must wait for the others
+
+    def gather(self, given: Floats) -> Floats:
+        """Add some rewards to those told so far; gives them all, NaN where none was told."""
+        if self.parts is None:
+            self.parts = given.copy()
+        else:
+            self.parts = np.where(np.isnan(given), self.parts, given)
+        return self.parts
+
+
+def point_of(problem: Problem, decision: Any, field: str) -> Floats:
+    """The encoded point of a decision that came from outside, or a refusal that names the field."""
+    if not isinstance(decision, Decision):
+        raise Refused(f"{field}: {decision!r} is not a Decision")
+    for name, value in (("number", decision.number), ("credit", decision.credit)):
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise Refused(f"{field}: {name} {value!r} of a decision is not an integer")
+    if number_of(decision.density, f"{field}: density of decision {decision.number}") <= 0:
+        raise Refused(f"{field}: density {decision.density!r} of decision {decision.number} is not positive")
+    point = np.empty(problem.dim)
+    try:
+        problem.encode_context(decision.context, point)
+        problem.encode_arm(decision.arm, point)
+    except Refused as refusal:
+        raise Refused(f"{field}: decision {decision.number}: {refusal}") from refusal
+    return point
+
+
+def dump_opened(opened: Mapping[int, OpenDecision], objectives: int) -> tuple[list[Any], dict[str, npt.NDArray[Any]]]:
+    """Open decisions as JSON-ready records and arrays."""
+    entries = list(opened.values())
+    nothing = np.full(objectives, math.nan)
+    parts = [nothing if entry.parts is None else entry.parts for entry in entries]
+    return [msgspec.to_builtins(entry.decision) for entry in entries], {
+        "open_reward": np.array(parts).reshape(len(entries), objectives),
+        "open_status": np.array([entry.status for entry in entries], np.int64),
+    }
+
+
+def load_opened(
+    problem: Problem, records: Any, arrays: Mapping[str, npt.NDArray[Any]], number: int, kernel_bits: int
+) -> dict[int, OpenDecision]:
+    """Open decisions from what `dump_opened` gave; `number` is the policy's next."""
+    try:
+        decisions = msgspec.convert(records, list[Decision])
+    except msgspec.ValidationError as error:
+        raise Refused(f"snapshot: open decisions: {error}") from error
+    n, objectives = len(decisions), len(problem.objectives)
+    complete = (1 << objectives) - 1
+    rewards = checked_array(arrays, "open_reward", (n, objectives), np.float64)
+    status = checked_array(arrays, "open_status", (n,), np.int64)
+    opened: dict[int, OpenDecision] = {}
+    last = -1
+    for k, decision in enumerate(decisions):
+        entry = OpenDecision(decision, point_of(problem, decision, "snapshot: open"))
+        if not last < decision.number < number:
+            raise Refused(f"snapshot: open decision {decision.number} after {last}, but the next number is {number}")
+        if np.isinf(rewards[k]).any():
+            raise Refused(f"snapshot: open_reward {rewards[k]!r} is not finite")
+        entry.status = int(status[k])
+        if entry.status < 0 or entry.status & complete == complete or entry.status & ~(complete | kernel_bits):
+            raise Refused(f"snapshot: open_status {entry.status} of decision {decision.number} is impossible")
+        if not np.isnan(rewards[k]).all():
+            entry.parts = rewards[k].copy()
+        opened[decision.number] = entry
+        last = decision.number
+    return opened
+
+
+def checked_array(arrays: Any, name: str, shape: tuple[int, ...], dtype: Any) -> npt.NDArray[Any]:
+    """An array of a snapshot, if it has the shape and type it must have."""
+    array = arrays.get(name) if isinstance(arrays, Mapping) else None
+    if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype != dtype:
+        what = f"{array.dtype} {array.shape}" if isinstance(array, np.ndarray) else repr(array)
+        raise Refused(f"snapshot: {name} is {what}, expected {np.dtype(dtype)} {shape}")
+    return array

@@ -1,0 +1,85 @@
+"""Checks of what policies are given when they are built."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from paretozoom.dimensions import Floats, Real, number_of
+from paretozoom.problem import Problem
+from paretozoom.records import Refused
+
+LONGEST_HORIZON = 1 << 62
+SMALLEST_DELTA = 1e-200
+
+
+def checked_problem(problem: Any) -> Problem:
+    """A Problem."""
+    if not isinstance(problem, Problem):
+        raise Refused(f"problem: {problem!r} is not a Problem")
+    return problem
+
+
+def checked_horizon(horizon: Any) -> int | None:
+    """None (unknown) or an integer of at least 2."""
+    if horizon is None:
+        return None
+    if isinstance(horizon, bool) or not isinstance(horizon, (int, np.integer)) or not 2 <= horizon <= LONGEST_HORIZON:
+        raise Refused(f"horizon: {horizon!r} is not an integer of at least 2, or None for an unknown one")
+    return int(horizon)
+
+
+def checked_positive(value: Any, field: str) -> float:
+    """A positive, finite number."""
+    number = number_of(value, field)
+    if number <= 0:
+        raise Refused(f"{field}: {value!r} is not positive")
+    return number
+
+
+def checked_delta(delta: Any) -> float | None:
+    """None (its default) or a probability strictly between 0 and 1."""
+    if delta is None:
+        return None
+    number = number_of(delta, "delta")
+    if not SMALLEST_DELTA < number < 1:
+        raise Refused(f"delta: {delta!r} is not strictly between 0 and 1")
+    return number
+
+
+def epoch_delta(delta: float | None, horizon: int, epoch: int, doubling: bool) -> float:
+    """The delta of one epoch: 1/T, or the given one, spread over the epochs of the doubling trick."""
+    if delta is None:
+        return 1.0 / horizon
+    return delta * 6.0 / (math.pi * (epoch + 1)) ** 2 if doubling else delta
+
+
+def check_zoomable(problem: Problem, name: str) -> None:
+    """Refuse a problem that the zooming policies cannot handle."""
+    for objective in problem.objectives:
+        if objective.low is None:
+            raise Refused(
+                f"objectives[{objective.name!r}]: low and high are unknown, but {name} needs the scale of the "
+                "expected reward"
+            )
+    if len(problem.encoding.arms) == 0 and not (
+        isinstance(problem.arm, tuple) and len(problem.arm) == 1 and isinstance(problem.arm[0], Real)
+    ):
+        raise Refused(f"arm: {name} needs one Real dimension, or finitely many arms; given {problem.arm!r}")
+
+
+def encoded_centre(problem: Problem, centre: Any) -> tuple[Floats, list[Any] | None]:
+    """A pair (context, arm) as a point, and in plain types; NaN and None if none is given."""
+    point = np.full(problem.dim, math.nan)
+    if centre is None:
+        return point, None
+    if not isinstance(centre, (tuple, list)) or len(centre) != 2:
+        raise Refused(f"centre: {centre!r} is not a pair (context, arm)")
+    try:
+        context = problem.encode_context(centre[0], point)
+        number = problem.encode_arm(centre[1], point)
+    except Refused as refusal:
+        raise Refused(f"centre: {refusal}") from refusal
+    return point, [context, problem.decode_arm(number, point)]
