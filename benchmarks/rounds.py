@@ -51,7 +51,7 @@ def compiled(make: Callable[[], Policy], seed: int) -> float:
     """Seconds per round in the compiled loop, metrics off."""
     task, policy = PaperTask(), make()
     begun = time.perf_counter()
-    for _ in simulate_in_chunks(policy, task, ROUNDS, seed=seed, chunk=ROUNDS):
+    for _ in simulate_in_chunks(policy, task, ROUNDS, seed=seed):
         pass
     return (time.perf_counter() - begun) / ROUNDS
 

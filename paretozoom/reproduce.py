@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from paretozoom.report import write_report
+from paretozoom.results import ratio_of
 from paretozoom.study import Spec, Study, run_study, write_results
 
 ROUNDS, RUNS = 100_000, 100
@@ -53,8 +53,8 @@ def claims(policies: dict[str, Any], regrets: dict[str, Any], judge: bool) -> di
 
     The bars are for the full study; a smaller one is not judged.
     """
-    below, below_se = _ratio(regrets["pcz"], regrets["random"])
-    above, above_se = _ratio(regrets["pcz"], regrets["contextual-zooming"])
+    below, below_se = ratio_of(regrets["pcz"], regrets["random"])
+    above, above_se = ratio_of(regrets["pcz"], regrets["contextual-zooming"])
     bins, bins_se = policies["pcz"]["bins"], policies["pcz"]["se"]["bins"]
     first, last = policies["contextual-zooming"]["bins"][0], policies["contextual-zooming"]["bins"][-1]
     found = {
@@ -96,13 +96,6 @@ def claims(policies: dict[str, Any], regrets: dict[str, Any], judge: bool) -> di
         },
     }
     return {name: {**claim, "holds": claim["holds"] if judge else None} for name, claim in found.items()}
-
-
-def _ratio(above: Any, below: Any) -> tuple[float, float | None]:
-    """The ratio of two means over the same runs, and its standard error."""
-    ratio = float(np.mean(above) / np.mean(below))
-    rest = (np.asarray(above) - ratio * np.asarray(below)) / np.mean(below)
-    return ratio, float(np.std(rest, ddof=1) / math.sqrt(len(rest))) if len(rest) > 1 else None
 
 
 def _percent(value: float, se: float | None) -> str:

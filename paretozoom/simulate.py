@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from paretozoom.dimensions import Ints
 from paretozoom.environments.base import Task
 from paretozoom.kernels.fuse import fuse
 from paretozoom.policies.base import Policy
@@ -58,13 +59,13 @@ def simulate(policy: Policy, environment: Environment, rounds: int, *, seed: int
     >>> [round(r.decision.context["x"], 3) for r in simulate(Random(task.problem), task, 3, seed=1)]
     [0.544, 0.781, 0.501]
     """
-    dues = _start(policy, environment, rounds, seed, delay)
+    deliveries = _start(policy, environment, rounds, seed, delay)
     waiting: dict[int, list[tuple[Decision, Any]]] = {}
     for t in range(rounds):
         context = environment.observe()
         decision = policy.ask(context)
         reward = environment.respond(decision)
-        waiting.setdefault(next(dues), []).append((decision, reward))
+        waiting.setdefault(int(deliveries.due(t, 1)[0]), []).append((decision, reward))
         for told, its_reward in waiting.pop(t, []):
             policy.tell(told, its_reward)
         yield Round(decision, reward if isinstance(reward, dict) else _by_name(policy, reward))
@@ -88,7 +89,7 @@ def simulate_in_chunks(
             yield Rounds.of(policy.problem, batch)
         return
     assert isinstance(environment, Task)
-    dues = _start(policy, environment, rounds, seed, delay)
+    deliveries = _start(policy, environment, rounds, seed, delay)
     module = fuse(
         LOOP,
         ask=policy.kernel.ask,
@@ -103,9 +104,10 @@ def simulate_in_chunks(
         length = min(chunk, rounds - first)
         fresh = _rows(policy, length)
         columns = Columns._make(np.concatenate(pair) for pair in zip(carried, fresh, strict=True))
-        due = np.concatenate([due, np.fromiter(itertools.islice(dues, length), np.int64, length)])
-        order = np.argsort(due, kind="stable")
-        order = order[due[order] < first + length]
+        due = np.concatenate([due, deliveries.due(first, length)])
+        order = np.flatnonzero(due < first + length)
+        if callable(delay):  # else they are due in the order of their numbers
+            order = order[np.argsort(due[order], kind="stable")]
         encoding = environment.problem.encoding
         policy._floats, policy._ints = module.loop(
             policy._floats,
@@ -144,8 +146,8 @@ def can_compile(policy: Policy, environment: Environment) -> bool:
     )
 
 
-def _start(policy: Policy, environment: Environment, rounds: int, seed: int, delay: Delay) -> Iterator[int]:
-    """Hand out the three streams; gives the round in which each reward is due."""
+def _start(policy: Policy, environment: Environment, rounds: int, seed: int, delay: Delay) -> _Deliveries:
+    """Hand out the three streams; gives what says when rewards are due."""
     if isinstance(rounds, bool) or not isinstance(rounds, (int, np.integer)) or rounds < 0:
         raise Refused(f"rounds: {rounds!r} is not a non-negative integer")
     if isinstance(delay, bool) or not (delay is None or callable(delay) or isinstance(delay, (int, np.integer))):
@@ -156,15 +158,29 @@ def _start(policy: Policy, environment: Environment, rounds: int, seed: int, del
     seeds = [int.from_bytes(stream.generate_state(4).tobytes(), "little") for stream in streams]
     environment.reset(seeds[0])
     policy.reseed(seeds[1])
-    return _dues(delay, np.random.default_rng(seeds[2]))
+    return _Deliveries(delay, np.random.default_rng(seeds[2]))
 
 
-def _dues(delay: Delay, rng: np.random.Generator) -> Iterator[int]:
-    for t in itertools.count():
-        wait = delay(rng) if callable(delay) else delay
+class _Deliveries:
+    """When rewards are due, from the delay stream."""
+
+    def __init__(self, delay: Delay, rng: np.random.Generator) -> None:
+        self.delay = delay
+        self.rng = rng
+
+    def due(self, first: int, length: int) -> Ints:
+        """The rounds in which the rewards of the next `length` rounds, from `first` on, are due."""
+        if self.delay is None:
+            return np.full(length, NEVER, np.int64)
+        if callable(self.delay):
+            return np.array([self._drawn(t) for t in range(first, first + length)], np.int64)
+        return np.arange(first, first + length) + min(int(self.delay), NEVER - first - length)
+
+    def _drawn(self, t: int) -> int:
+        wait = self.delay(self.rng) if callable(self.delay) else self.delay
         if wait is not None and (isinstance(wait, bool) or not isinstance(wait, (int, np.integer)) or wait < 0):
             raise Refused(f"delay: {wait!r} is not a number of rounds, or None")
-        yield NEVER if wait is None else min(t + int(wait), NEVER)
+        return NEVER if wait is None else min(t + int(wait), NEVER)
 
 
 def _rows(policy: Policy, n: int) -> Columns:

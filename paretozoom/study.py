@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import os
 import time
-import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -21,19 +19,10 @@ from paretozoom.finding import check_parameters, find_member
 from paretozoom.kernels import jit
 from paretozoom.metrics import STANDARD
 from paretozoom.policies.base import Policy
-from paretozoom.policies.pcz import PCZ
 from paretozoom.problem import Problem
 from paretozoom.records import Refused, Snapshot
+from paretozoom.results import add_up, compare, packed, theory_of
 from paretozoom.simulate import simulate_in_chunks
-from paretozoom.theory import (
-    is_vacuous,
-    largest_gap_of,
-    lower_bound_exponent,
-    theorem1_bound,
-    tightest_bound,
-    zooming_dimension,
-    zooming_number,
-)
 
 UNKNOWN = "unknown"  # what a TOML file says for a horizon of None
 
@@ -257,19 +246,23 @@ def run_study(
     curves: dict[str, Floats] = {}
     for e, environment in enumerate(study.environments):
         policies: dict[str, Any] = {}
+        regrets: dict[str, Floats] = {}
         for p, policy in enumerate(study.policies):
-            runs = [
-                Snapshot.from_bytes(_part_path(study, Part(e, p, run), out).read_bytes()) for run in range(study.runs)
-            ]
+            paths = [_part_path(study, Part(e, p, run), out) for run in range(study.runs)]
+            runs = [Snapshot.from_bytes(path.read_bytes()) for path in paths]
             policies[policy.title] = add_up([run.header for run in runs])
+            curve = np.stack([run.arrays["regret"] for run in runs])
+            regrets[policy.title] = curve[:, -1]
             curves[f"{environment.title}/rounds"] = runs[0].arrays["rounds"]
-            curves[f"{environment.title}/{policy.title}/regret"] = np.stack([run.arrays["regret"] for run in runs])
+            curves[f"{environment.title}/{policy.title}/regret"] = curve
             state = out / "snapshots" / environment.title / f"{policy.title}.safetensors"
             write_whole(state, runs[0].arrays["state"].tobytes())
-        _compare_with_random(study, policies, curves, environment.title)
-        theory = _theory(study, e, policies)
+        compare(policies, regrets, next((spec.title for spec in study.policies if spec.name == "random"), None))
+        task = study.environment(e)
+        played = {spec.title: study.policy(p, task.problem) for p, spec in enumerate(study.policies)}
+        theory = theory_of(task, played, study.rounds)
         results["environments"][environment.title] = {"policies": policies, "theory": theory}
-    write_whole(out / "curves.npz", _packed(curves))
+    write_whole(out / "curves.npz", packed(curves))
     write_results(results, out)
     return results
 
@@ -294,98 +287,3 @@ def _played(study: Study, missing: list[Part], out: Path, jobs: int) -> Iterator
 
     pool = Parallel(n_jobs=jobs, return_as="generator_unordered")
     yield from pool(delayed(_play_and_keep)(study, part, out) for part in missing)
-
-
-def add_up(runs: list[dict[str, Any]]) -> dict[str, Any]:
-    """Means over runs, with standard errors under "se"; regret carries its own.
-
-    >>> add_up([{"regret": 1.0, "notes": []}, {"regret": 3.0, "notes": []}])
-    {'regret': {'mean': 2.0, 'se': 1.0}, 'notes': [], 'se': {}}
-    """
-    summary: dict[str, Any] = {}
-    errors: dict[str, Any] = {}
-    for key, first in runs[0].items():
-        values = [run[key] for run in runs]
-        if key == "notes":
-            summary[key] = first
-        elif isinstance(first, dict):
-            summary[key] = {name: _mean([v[name] for v in values]) for name in first}
-            errors[key] = {name: _error([v[name] for v in values]) for name in first}
-        elif isinstance(first, list):
-            summary[key] = [_mean(list(column)) for column in zip(*values, strict=True)]
-            errors[key] = [_error(list(column)) for column in zip(*values, strict=True)]
-        elif key == "regret":
-            summary[key] = {"mean": _mean(values), "se": _error(values)}
-        elif key.startswith("seconds_"):
-            summary[key] = _mean(values)
-        else:
-            summary[key], errors[key] = _mean(values), _error(values)
-    return {**summary, "se": errors}
-
-
-def _mean(values: list[float | None]) -> float | None:
-    known = [v for v in values if v is not None]
-    return float(np.mean(known)) if known else None
-
-
-def _error(values: list[float | None]) -> float | None:
-    known = [v for v in values if v is not None]
-    return float(np.std(known, ddof=1) / np.sqrt(len(known))) if len(known) > 1 else None
-
-
-def _compare_with_random(study: Study, policies: dict[str, Any], curves: dict[str, Floats], environment: str) -> None:
-    """Regret over Random's, if Random is in the study; its error from the paired runs."""
-    random = next((spec.title for spec in study.policies if spec.name == "random"), None)
-    base = None if random is None else curves[f"{environment}/{random}/regret"][:, -1]
-    for title, policy in policies.items():
-        if base is None or base.mean() == 0:
-            policy["regret_over_random"] = policy["se"]["regret_over_random"] = None
-            continue
-        own = curves[f"{environment}/{title}/regret"][:, -1]
-        ratio = own.mean() / base.mean()
-        policy["regret_over_random"] = float(ratio)
-        policy["se"]["regret_over_random"] = _error(list((own - ratio * base) / base.mean()))
-
-
-def _theory(study: Study, which: int, policies: dict[str, Any]) -> dict[str, Any] | None:
-    """What the paper promises for PCZ in an environment, for the report to show beside what was measured."""
-    environment = study.environment(which)
-    if environment.problem.dim > 2 or environment.gap_error > 0:
-        return None  # packings of larger spaces, or with gaps sought on a grid, take longer than the study
-    dimension = zooming_dimension(environment)
-    numbers = {r: zooming_number(environment, r) for r in (1.0, 0.5)} | dimension.numbers
-    largest_gap = largest_gap_of(environment)
-    bounds: dict[str, Any] = {}
-    for p, spec in enumerate(study.policies):
-        policy = study.policy(p, environment.problem)
-        if isinstance(policy, PCZ) and policy.horizon is not None and policy.confidence == 1:
-            delta = policy.delta or 1 / policy.horizon
-            arguments = len(environment.problem.objectives), study.rounds, delta
-            tightest = tightest_bound(numbers, *arguments)
-            bounds[spec.title] = {
-                "tightest": tightest,
-                "theorem1": theorem1_bound(*arguments, dimension.p, dimension.slope),
-                "vacuous": is_vacuous(tightest, study.rounds, largest_gap),
-            }
-    return {
-        "dimension": dimension.slope,
-        "p": dimension.p,
-        "numbers": {f"{r:g}": number for r, number in numbers.items()},
-        "exponent": lower_bound_exponent(dimension.slope),
-        "largest_gap": largest_gap,
-        "lipschitz": environment.lipschitz(),
-        "bounds": bounds,
-    }
-
-
-def _packed(arrays: dict[str, Floats]) -> bytes:
-    """A compressed .npz with the same bytes for the same arrays (numpy's own writes the time of day)."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, array in arrays.items():
-            entry = io.BytesIO()
-            np.lib.format.write_array(entry, np.ascontiguousarray(array), allow_pickle=False)
-            info = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
-            info.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(info, entry.getvalue())
-    return buffer.getvalue()

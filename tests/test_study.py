@@ -11,7 +11,8 @@ import pytest
 
 from paretozoom import Refused, Snapshot
 from paretozoom.report import write_report
-from paretozoom.study import Part, Spec, Study, add_up, parts_of, play, run_study, seed_of
+from paretozoom.results import add_up
+from paretozoom.study import Part, Spec, Study, parts_of, play, run_study, seed_of
 
 SMALL = Study(
     "small",

@@ -25,6 +25,9 @@ HEADER = 12
 MULTIPLIER, OFFSET = range(2)
 CONSTANTS = 2
 
+# Up to this capacity the distances between all centres are kept, not computed anew.
+MOST_PAIRED = 128
+
 ROOT_STREAM = 1 << 32  # far from the streams of decisions
 
 
@@ -46,6 +49,7 @@ class Layout(NamedTuple):
     radius: int  # (c,)
     total: int  # (d, c) sums of rewards
     pre: int  # (d, c) pre-indices
+    pairs: int  # (c, c) distances between centres; not there if c > MOST_PAIRED
     # parts of i
     kinds: int  # (dim,) how coordinates are compared
     values: int  # (dim,) 0 if continuous, m if m equally spaced values, -m if m categories
@@ -62,6 +66,7 @@ class Layout(NamedTuple):
     cover_high: int
     spare_low: int
     spare_high: int
+    here: int  # (dim,) a centre
     apart: int  # (c,) distances of all balls from one of them
     context_part: int  # (c,) squared distances of all balls from the context of the round
     indices: int  # (c, d) indices of the relevant balls, row by row
@@ -92,8 +97,10 @@ def layout(i: Ints) -> Layout:
     radius = centre + c * dim
     total = radius + c
     pre = total + c * d
-    slice_low = pre + c * d
-    apart = slice_low + 9 * long
+    pairs = pre + c * d
+    slice_low = pairs + (c * c if c <= MOST_PAIRED else 0)
+    here = slice_low + 9 * long
+    apart = here + dim
     context_part = apart + c
     indices = context_part + c
     arm_radius = indices + c * d
@@ -120,6 +127,7 @@ def layout(i: Ints) -> Layout:
         radius,
         total,
         pre,
+        pairs,
         kinds,
         values,
         parent,
@@ -134,6 +142,7 @@ def layout(i: Ints) -> Layout:
         slice_low + 6 * long,
         slice_low + 7 * long,
         slice_low + 8 * long,
+        here,
         apart,
         context_part,
         indices,
@@ -148,31 +157,6 @@ def layout(i: Ints) -> Layout:
         arm_radius + arms,
         arm_chosen + arms,
     )
-
-
-@kernel
-def room(f: Floats, i: Ints) -> tuple[Floats, Ints]:
-    """The same state with space for at least one more ball: the arrays themselves, or copies twice as large."""
-    if i[SIZE] < i[CAPACITY]:
-        return f, i
-    old = layout(i)
-    head = i[:HEADER].copy()
-    head[CAPACITY] *= 2
-    new = layout(head)
-    more_f, more_i = np.zeros(new.floats), np.zeros(new.ints, np.int64)
-    n, c = i[SIZE], old.capacity
-    more_i[: new.parent] = i[: old.parent]
-    more_i[:HEADER] = head
-    more_f[: new.centre] = f[: old.centre]
-    for column in range((old.slice_low - old.centre) // c):
-        more_f[new.centre + 2 * c * column : new.centre + 2 * c * column + n] = f[
-            old.centre + c * column : old.centre + c * column + n
-        ]
-    for column in range((old.slice_ball - old.parent) // c):
-        more_i[new.parent + 2 * c * column : new.parent + 2 * c * column + n] = i[
-            old.parent + c * column : old.parent + c * column + n
-        ]
-    return more_f, more_i
 
 
 @kernel
@@ -205,6 +189,54 @@ def measure_squares(f: Floats, i: Ints, at: Layout, coordinates: int, point: Flo
 
 
 @kernel
+def measure_distances(f: Floats, i: Ints, at: Layout, ball: int, out: int) -> None:
+    """Write to f[out...] the similarity distance D of every centre from that of one ball."""
+    for j in range(at.dim):
+        f[at.here + j] = f[at.centre + j * at.capacity + ball]
+    measure_squares(f, i, at, at.dim, f[at.here : at.here + at.dim], out)
+    distances = f[out : out + i[SIZE]]
+    for other in range(len(distances)):
+        distances[other] = math.sqrt(distances[other] / at.dim)
+
+
+@kernel
+def pair_up(f: Floats, i: Ints, at: Layout, ball: int) -> None:
+    """Keep the distances between one ball and all others."""
+    if at.capacity <= MOST_PAIRED:
+        row = at.pairs + ball * at.capacity
+        measure_distances(f, i, at, ball, row)
+        for other in range(i[SIZE]):
+            f[at.pairs + other * at.capacity + ball] = f[row + other]
+
+
+@kernel
+def room(f: Floats, i: Ints) -> tuple[Floats, Ints]:
+    """The same state with space for at least one more ball: the arrays themselves, or copies twice as large."""
+    if i[SIZE] < i[CAPACITY]:
+        return f, i
+    old = layout(i)
+    head = i[:HEADER].copy()
+    head[CAPACITY] *= 2
+    new = layout(head)
+    more_f, more_i = np.zeros(new.floats), np.zeros(new.ints, np.int64)
+    n, c = i[SIZE], old.capacity
+    more_i[: new.parent] = i[: old.parent]
+    more_i[:HEADER] = head
+    more_f[: new.centre] = f[: old.centre]
+    for column in range((old.pairs - old.centre) // c):
+        more_f[new.centre + 2 * c * column : new.centre + 2 * c * column + n] = f[
+            old.centre + c * column : old.centre + c * column + n
+        ]
+    for column in range((old.slice_ball - old.parent) // c):
+        more_i[new.parent + 2 * c * column : new.parent + 2 * c * column + n] = i[
+            old.parent + c * column : old.parent + c * column + n
+        ]
+    for ball in range(n):
+        pair_up(more_f, more_i, new, ball)
+    return more_f, more_i
+
+
+@kernel
 def uncertainty(f: Floats, i: Ints, at: Layout, count: int) -> float:
     """u_B of a count (Section 3 of the paper); infinite when nothing was seen, unless OFFSET is positive."""
     seen = count + f[OFFSET]
@@ -228,6 +260,7 @@ def refresh_all(f: Floats, i: Ints) -> None:
     at = layout(i)
     for ball in range(i[SIZE]):
         insert_in_order(f, i, at, ball)
+        pair_up(f, i, at, ball)
         for o in range(at.learned):
             refresh(f, i, at, ball, o)
 
@@ -246,6 +279,7 @@ def add_ball(f: Floats, i: Ints, at: Layout, point: Floats, radius: float, paren
         i[at.counts + o * at.capacity + ball] = 0
         refresh(f, i, at, ball, o)
     insert_in_order(f, i, at, ball)
+    pair_up(f, i, at, ball)
 
 
 @kernel
@@ -311,31 +345,24 @@ def enter(f: Floats, i: Ints, number: int) -> None:
 @kernel
 def compute_indices(f: Floats, i: Ints, at: Layout, relevant: int) -> None:
     """g_B = r(B) + min over all balls B' of (pre-index of B' + D(B', B)), per objective, for relevant balls."""
-    n = i[SIZE]
-    apart = f[at.apart : at.apart + n]
-    point = np.empty(at.dim)
+    n, c = i[SIZE], at.capacity
+    pre = f[at.pre : at.pre + at.learned * c].reshape((at.learned, c))
     for place in range(relevant):
         ball = i[at.relevant + place]
-        for j in range(at.dim):
-            point[j] = f[at.centre + j * at.capacity + ball]
-        measure_squares(f, i, at, at.dim, point, at.apart)
-        for other in range(n):
-            apart[other] = math.sqrt(apart[other] / at.dim)
+        if c <= MOST_PAIRED:
+            apart = f[at.pairs + ball * c : at.pairs + ball * c + n]
+        else:
+            measure_distances(f, i, at, ball, at.apart)
+            apart = f[at.apart : at.apart + n]
         for o in range(at.learned):
-            pre = f[at.pre + o * at.capacity : at.pre + o * at.capacity + n]
-            f[at.indices + place * at.learned + o] = f[at.radius + ball] + least_sum(pre, apart)
-
-
-@kernel
-def least_sum(a: Floats, b: Floats) -> float:
-    """min over k of a[k] + b[k], neither with a NaN; four minima side by side are a quarter of the wait."""
-    n = len(a)
-    least, least1, least2, least3 = math.inf, math.inf, math.inf, math.inf
-    for k in range(0, n - 3, 4):
-        least = min(least, a[k] + b[k])
-        least1 = min(least1, a[k + 1] + b[k + 1])
-        least2 = min(least2, a[k + 2] + b[k + 2])
-        least3 = min(least3, a[k + 3] + b[k + 3])
-    for k in range(n - n % 4, n):
-        least = min(least, a[k] + b[k])
-    return min(min(least, least1), min(least2, least3))
+            # Four minima side by side wait a quarter as long for each other.
+            least, least1, least2, least3 = math.inf, math.inf, math.inf, math.inf
+            for k in range(0, n - 3, 4):
+                least = min(least, pre[o, k] + apart[k])
+                least1 = min(least1, pre[o, k + 1] + apart[k + 1])
+                least2 = min(least2, pre[o, k + 2] + apart[k + 2])
+                least3 = min(least3, pre[o, k + 3] + apart[k + 3])
+            for k in range(n - n % 4, n):
+                least = min(least, pre[o, k] + apart[k])
+            least = min(min(least, least1), min(least2, least3))
+            f[at.indices + place * at.learned + o] = f[at.radius + ball] + least
