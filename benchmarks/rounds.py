@@ -18,7 +18,7 @@ from rich.table import Table
 from paretozoom import PCZ, ContextualZooming, PaperTask, Random
 from paretozoom.kernels.fuse import fuse
 from paretozoom.policies import Policy
-from paretozoom.simulate import LOOP, simulate_in_chunks
+from paretozoom.simulation import LOOP, simulate_in_chunks
 
 ROUNDS, REPEATS, PYTHON_ROUNDS = 100_000, 7, 20_000
 

@@ -9,7 +9,7 @@ import sys
 
 from paretozoom import PCZ, ContextualZooming, PaperTask, Random
 from paretozoom.metrics import FrontShare, ParetoRegret
-from paretozoom.simulate import simulate_in_chunks
+from paretozoom.simulation import simulate_in_chunks
 
 
 def main(rounds: int = 20_000) -> None:

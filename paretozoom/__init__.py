@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from paretozoom.problem import Problem
     from paretozoom.records import Asked, Decision, Dropped, Refused, Round, Snapshot, Told
     from paretozoom.rounds import Rounds
-    from paretozoom.simulate import simulate
+    from paretozoom.simulation import simulate
 
 # Imported when first used: importing the package costs no compiler.
 _HOMES = {
@@ -22,7 +22,7 @@ _HOMES = {
     "problem": ["Problem"],
     "records": ["Asked", "Decision", "Dropped", "Refused", "Round", "Snapshot", "Told"],
     "rounds": ["Rounds"],
-    "simulate": ["simulate"],
+    "simulation": ["simulate"],
 }
 
 __all__ = [

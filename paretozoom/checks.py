@@ -19,7 +19,7 @@ from paretozoom.policies.random import Random
 from paretozoom.problem import Problem
 from paretozoom.records import Asked, Decision, Dropped, Event, Refused, Told
 from paretozoom.rounds import Rounds
-from paretozoom.simulate import simulate
+from paretozoom.simulation import simulate
 
 Maker = Callable[[Problem, int], Policy]
 

@@ -22,7 +22,7 @@ from paretozoom.policies.base import Policy
 from paretozoom.problem import Problem
 from paretozoom.records import Refused, Snapshot
 from paretozoom.results import add_up, compare, packed, theory_of
-from paretozoom.simulate import simulate_in_chunks
+from paretozoom.simulation import simulate_in_chunks
 
 UNKNOWN = "unknown"  # what a TOML file says for a horizon of None
 

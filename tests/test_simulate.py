@@ -32,7 +32,7 @@ from paretozoom import (
     simulate,
 )
 from paretozoom.policies.base import Policy
-from paretozoom.simulate import can_compile, simulate_in_chunks
+from paretozoom.simulation import can_compile, simulate_in_chunks
 
 ROUNDS = 120
 # Little noise, so that balls split after a few rewards.
@@ -396,7 +396,7 @@ def test_a_second_process_compiles_nothing() -> None:
 import json
 from paretozoom import PCZ, PaperTask
 from paretozoom.kernels.fuse import _loaded
-from paretozoom.simulate import simulate_in_chunks
+from paretozoom.simulation import simulate_in_chunks
 task = PaperTask()
 policy = PCZ(task.problem, horizon=100)
 arms = [played.decision.arm["y"] for some in simulate_in_chunks(policy, task, 20, seed=1) for played in some]
@@ -430,7 +430,7 @@ import json, warnings
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     from paretozoom import PaperTask, Random
-    from paretozoom.simulate import simulate_in_chunks
+    from paretozoom.simulation import simulate_in_chunks
     task = PaperTask()
     policy = Random(task.problem)
     arms = [played.decision.arm["y"] for some in simulate_in_chunks(policy, task, 20, seed=1) for played in some]
@@ -453,7 +453,7 @@ import json
 from paretozoom import Objective, Problem, Random, Real, simulate
 from paretozoom.environments import Task
 from paretozoom.kernels.jit import kernel
-from paretozoom.simulate import can_compile, simulate_in_chunks
+from paretozoom.simulation import can_compile, simulate_in_chunks
 
 @kernel
 def slope(world, point, out):

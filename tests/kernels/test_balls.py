@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paretozoom import PCZ
-from paretozoom.kernels.balls import epoch_of, least_sum, squared
+from paretozoom.kernels.balls import epoch_of, squared
 from paretozoom.similarity import Similarity
 from tests.reference.play import World, play
 from tests.reference.problems import PROBLEMS
@@ -56,17 +56,11 @@ def test_squared_gaps(a: float, b: float, kind: str) -> None:
     assert 0 <= gap <= 1
 
 
-@given(st.lists(st.tuples(st.sampled_from([0.5, 1.5, 2.0, math.inf]), unit), min_size=1, max_size=11))
-def test_least_sum(pairs: list[tuple[float, float]]) -> None:
-    a, b = np.array([p[0] for p in pairs]), np.array([p[1] for p in pairs])
-    assert least_sum(a, b) == min(x + y for x, y in pairs)
-
-
 def test_arrays_that_grew_hold_what_fresh_ones_do() -> None:
     # Capacities double from 64; a policy that loads a snapshot lays its balls out afresh.
     problem = PROBLEMS["mixed contexts"]
     policy, world, sizes = PCZ(problem, horizon=1000, confidence=0.001, seed=4), World(problem, seed=5), set()
-    while len(policy.balls.radius) < 200:
+    for _ in range(40):
         play([policy], world, 10, scrambled=False)
         fresh = PCZ(problem, horizon=1000, confidence=0.001)
         fresh.load(policy.dump())
@@ -76,4 +70,4 @@ def test_arrays_that_grew_hold_what_fresh_ones_do() -> None:
             assert fresh.ask(context) == policy.ask(context)
         assert fresh.front(context) == policy.front(context)
         sizes.add(len(policy.balls.radius) // 64)
-    assert sizes == {0, 1, 2, 3}
+    assert sizes >= {0, 1, 2, 3}

@@ -67,8 +67,19 @@ def relevant(policy: Policy, context: list[float]) -> tuple[dict[int, list[float
     return dict(zip(numbers, rows, strict=True)), zooming.measure(f, i, at, levels, found)
 
 
+def owners(policy: Policy, context: list[float], arm: float) -> set[int]:
+    """The relevant balls of a policy that own an arm, if all were chosen."""
+    f, i = policy._floats, policy._ints
+    at = ball_kernels.layout(i)
+    point = np.array([*encoded(policy.problem, context), arm])
+    levels, found = zooming.look(f, i, at, point)
+    i[at.chosen : at.chosen + found] = 1
+    assert zooming.find_owners(f, i, at, point, levels, found, -1) == np.sum(i[at.chosen : at.chosen + found] == 2)
+    return {int(i[at.relevant + k]) for k in range(found) if i[at.chosen + k] == 2}
+
+
 def look_closely(policy: Policy, twin: Twin, context: list[float]) -> None:
-    """Relevant balls and indices agree, and all domains together are the whole arm space."""
+    """Relevant balls, indices and owners agree, and all domains together are the whole arm space."""
     here = encoded(policy.problem, context)
     held = twin.domains_at(here)
     seen, size = relevant(policy, context)
@@ -76,9 +87,13 @@ def look_closely(policy: Policy, twin: Twin, context: list[float]) -> None:
     assert [seen[k] for k in held] == twin.indices(list(held))
     if twin.space.arms:
         assert size == len(twin.space.arms)
-    else:
-        # Only parts shorter than a sliver are left out, at most one at each end of a slice; two slices per ball.
-        assert 1 - size <= 4 * len(twin.balls) * SLIVER
+        return
+    # Only parts shorter than a sliver are left out, at most one at each end of a slice; two slices per ball.
+    assert 1 - size <= 4 * len(twin.balls) * SLIVER
+    for arm in {end for parts in held.values() for part in parts for end in part}:  # where domains meet
+        holders = [k for k, parts in held.items() if any(low <= arm <= high for low, high in parts)]
+        smallest = min(twin.balls[k].radius for k in holders)
+        assert owners(policy, context, arm) == {k for k in holders if twin.balls[k].radius == smallest}
 
 
 @pytest.mark.parametrize("name", SHAPES)

@@ -10,7 +10,7 @@ import pytest
 from paretozoom import PaperTask, Random, Rounds
 from paretozoom.environments.base import Task
 from paretozoom.metrics import Metric
-from paretozoom.simulate import simulate_in_chunks
+from paretozoom.simulation import simulate_in_chunks
 
 ROUNDS = 100_000
 Measure = Callable[[type[Metric], Task, Rounds], dict[str, Any]]

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from paretozoom import PaperTask, Random, Tents
 from paretozoom.metrics import STANDARD, Hypervolume, Metric
 from paretozoom.rounds import Rounds
-from paretozoom.simulate import simulate_in_chunks
+from paretozoom.simulation import simulate_in_chunks
 
 ROUNDS = 3_000
 TASKS = {

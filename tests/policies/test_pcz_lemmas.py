@@ -12,7 +12,7 @@ from paretozoom import PCZ, Tents
 from paretozoom.dimensions import Floats, Ints
 from paretozoom.policies.zooming import Balls
 from paretozoom.similarity import Similarity
-from paretozoom.simulate import simulate_in_chunks
+from paretozoom.simulation import simulate_in_chunks
 
 HORIZON = 20_000
 SPREAD = 0.01

@@ -86,6 +86,18 @@ def test_unknown_horizon(name: str, delta: float | None, scrambled: bool) -> Non
     assert len(twin.balls) > 20
 
 
+def test_many_balls_and_then_a_new_epoch() -> None:
+    # Decision 510 begins the ninth epoch; the arrays stay as large as the eighth made them.
+    problem = PROBLEMS["mixed contexts"]
+    policy, twin = pair(problem, confidence=0.001, seed=3)
+    world = World(problem, seed=4)
+    play([policy, twin], world, 510, scrambled=False)
+    assert len(twin.balls) > 130
+    play([policy, twin], world, 60, scrambled=True)
+    assert twin.epoch == 8
+    assert 10 < len(twin.balls) < 60
+
+
 @pytest.mark.parametrize("name", ["plane", "periodic everywhere", "user's units", "labels"])
 def test_given_centre_and_delta(name: str) -> None:
     problem = PROBLEMS[name]

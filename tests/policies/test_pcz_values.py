@@ -77,6 +77,22 @@ def test_rewards_until_a_ball_is_full(
     assert policy.balls.count[len(balls) :].sum() == 0
 
 
+def test_a_ball_is_full_when_its_uncertainty_equals_its_radius() -> None:
+    constant = 1 + 2 * math.log(2 * math.sqrt(2) * 2 * T**1.5 / (1 / T))
+    for count in range(2, 100):
+        noise = 1 / math.sqrt(2 * constant / count)
+        if noise * math.sqrt(2 * constant / count) != 1:
+            continue
+        for seen, balls in ((count - 1, 1), (count, 2)):
+            policy = PCZ(PLANE, horizon=T, noise=noise)
+            hold(policy, [root(seen)])
+            assert (policy.front([0.5])[0].uncertainty["a"] == 1) == (seen == count)
+            policy.tell(policy.ask([0.5]), [0.5, 0.5])
+            assert len(policy.balls.radius) == balls
+        return
+    pytest.fail("no count whose uncertainty rounds to 1")
+
+
 @settings(max_examples=15)
 @given(
     seed=st.integers(0, 10_000),

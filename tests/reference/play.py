@@ -31,7 +31,7 @@ class World:
         drawn: list[Any] = []
         for d in self.problem.context:
             if isinstance(d, Categorical):
-                drawn.append(d.choices[self.rng.integers(len(d.choices))])
+                drawn.append(d.choices[int(self.rng.integers(len(d.choices)))])
             elif isinstance(d, Integer):
                 drawn.append(int(self.rng.integers(d.low, d.high + 1)))
             else:
@@ -59,7 +59,7 @@ def play(
     after a part of their reward was told.
     """
     log: list[Event] = []
-    waiting: list[tuple[int, int, Event]] = []
+    waiting: list[tuple[int, int, Told | Dropped]] = []
     ticket = 0
     for t in range(rounds):
         context = world.context()
@@ -80,7 +80,7 @@ def play(
     return log
 
 
-def _feedback(decision: Decision, world: World, scrambled: bool) -> list[tuple[int, Event]]:
+def _feedback(decision: Decision, world: World, scrambled: bool) -> list[tuple[int, Told | Dropped]]:
     """What will happen to a decision, and how many rounds later."""
     number, reward, rng = decision.number, world.reward(decision), world.rng
     if not scrambled:
@@ -99,13 +99,20 @@ def _feedback(decision: Decision, world: World, scrambled: bool) -> list[tuple[i
     return [(wait + int(rng.geometric(0.2)) - 1, Told(number, {name: reward[name]})) for name in names]
 
 
-def tell(player: Player, event: Event) -> None:
+def tell(player: Player, event: Told | Dropped) -> None:
     """Let an event happen to a player by the verbs of a policy."""
-    entries = player._open if isinstance(player, Policy) else player.open
+    decision = open_decisions(player)[event.number]
     if isinstance(event, Told):
-        player.tell(entries[event.number].decision, event.reward)
-    elif isinstance(event, Dropped):
-        player.drop(entries[event.number].decision)
+        player.tell(decision, event.reward)
+    else:
+        player.drop(decision)
+
+
+def open_decisions(player: Player) -> dict[int, Decision]:
+    """The open decisions of a policy or of its twin, by number."""
+    if isinstance(player, Policy):
+        return {decision.number: decision for decision in player.open}
+    return {number: entry.decision for number, entry in player.open.items()}
 
 
 def agree(players: Sequence[Player]) -> None:
@@ -113,8 +120,8 @@ def agree(players: Sequence[Player]) -> None:
     first, *others = [balls_of(player) for player in players]
     for other in others:
         assert other == first
-    opened = [list(p._open if isinstance(p, Policy) else p.open) for p in players]
-    assert all(numbers == opened[0] for numbers in opened)
+    opened = [open_decisions(player) for player in players]
+    assert all(decisions == opened[0] for decisions in opened)
 
 
 def balls_of(player: Player) -> list[Ball]:
