@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paretozoom import PCZ, ContextualZooming, Objective, Problem, Real
+from paretozoom import PCZ, ContextualZooming, Finite, Objective, Problem, Real
 from paretozoom.kernels import balls as ball_kernels
 from paretozoom.kernels import zooming
 from paretozoom.policies.zooming import Zooming as Policy
@@ -98,7 +98,7 @@ def look_closely(policy: Policy, twin: Twin, context: list[float]) -> None:
 
 @pytest.mark.parametrize("name", SHAPES)
 @pytest.mark.parametrize("kind", PAIRS)
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_any_state(kind: str, name: str, data: st.DataObject) -> None:
     problem, (policy_type, twin_type) = PROBLEMS[name], PAIRS[kind]
@@ -131,6 +131,19 @@ def test_a_part_shorter_than_a_sliver_is_no_part(width: float, kept: bool) -> No
     hold(twin, state)
     look_closely(policy, twin, [])
     assert set(relevant(policy, [])[0]) == {0, 2, 3} | ({1} if kept else set())
+
+
+def test_a_finite_arm_at_distance_r_is_in_the_ball() -> None:
+    # Without a context, nine arms at k/8 are exactly k/8 apart.
+    arms = Finite(list(range(9)), features=[[float(k)] for k in range(9)])
+    problem = Problem(context=[], arm=arms, objectives=[Objective("a")])
+    policy, twin = PCZ(problem, horizon=100, seed=1), pcz.PCZ(problem, horizon=100, seed=1)
+    state = [Ball([0.5], 1.0, -1, [1], [0.5]), Ball([0.5], 0.25, 0, [1], [0.5])]
+    hold(policy, state)
+    hold(twin, state)
+    look_closely(policy, twin, [])
+    assert twin.finite_domains([]) == {0: [0, 1, 7, 8], 1: [2, 3, 4, 5, 6]}
+    assert [piece.arm for piece in policy.front([])] == [0, 1, 7, 8]  # the root's index is the larger one
 
 
 @pytest.mark.parametrize("name", PROBLEMS)

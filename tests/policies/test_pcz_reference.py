@@ -68,7 +68,7 @@ def test_every_kind_of_problem(name: str, scrambled: bool) -> None:
     for seed, confidence in enumerate([0.02, 0.05, 0.2]):
         policy, twin = pair(problem, horizon=1000, confidence=confidence, seed=seed)
         world = World(problem, seed=10 + seed)
-        play([policy, twin], world, 250, scrambled=scrambled)
+        play([policy, twin], world, 200, scrambled=scrambled)
         check_fronts(policy, twin, world)
         assert len(twin.balls) > (20 if confidence < 0.1 else 1)
         assert min(ball.radius for ball in twin.balls) <= (0.25 if confidence < 0.1 else 0.5)

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paretozoom import PCZ, ContextualZooming, Snapshot, Told
+from paretozoom import PCZ, Asked, ContextualZooming, Decision, Snapshot, Told
 from paretozoom.policies.zooming import Zooming
-from tests.reference.play import World, play
+from tests.reference.play import World, hold, play
 from tests.reference.problems import PROBLEMS
+from tests.reference.space import Ball
 
 NAMES = ["plane", "periodic everywhere", "mixed contexts", "user's units", "features", "product of arms"]
 MAKERS: list[tuple[type[Zooming], dict[str, Any]]] = [
@@ -147,6 +148,17 @@ def test_a_late_reward_makes_no_child_in_a_smaller_ball() -> None:
     assert policy.balls.parent.tolist()[1:] == [0] * (len(policy.balls.radius) - 1)
     assert len(policy.balls.radius) <= 3
     assert policy.balls.count[0].tolist() == [31, 31]
+
+
+@pytest.mark.parametrize(("arm", "children"), [(0.3, 1), (0.9, 0)])
+def test_a_point_outside_its_ball_makes_no_child(arm: float, children: int) -> None:
+    # A ball of radius 1/4 around 0.2 reaches to 0.2 + sqrt(1/8) = 0.55 at its own context.
+    policy = PCZ(PROBLEMS["plane"], horizon=1000, confidence=1e-3, seed=1)
+    hold(policy, [Ball([0.5, 0.5], 1.0, -1, [9, 9], [4.5, 4.5]), Ball([0.5, 0.2], 0.25, 0, [9, 9], [4.5, 4.5])])
+    policy.replay(Asked(Decision(0, {"x": 0.5}, {"y": arm}, 1.0, 1)))
+    policy.replay(Told(0, {"a": 0.5, "b": 0.5}))
+    assert policy.balls.radius.tolist() == [1.0, 0.25] + [0.125] * children
+    assert policy.balls.count[1].tolist() == [10, 10]
 
 
 def test_rewards_of_an_old_epoch_teach_nothing() -> None:
