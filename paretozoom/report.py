@@ -49,7 +49,7 @@ WORDS = {
     "Gap": "the regret of one round: its mean over all rounds, and in the tail, the last fifth of them",
     "Front share": "the share of rounds in which the arm was Pareto optimal, over all rounds and in the tail",
     "Bin ratio": "fairness over all contexts: the Pareto set is cut into bins, the least played over the most played; "
-    "1 is fair",
+    "1 is fair (with finite arms, whose bins are the arms, only if all are optimal equally often)",
     "Local entropy": "fairness in each context: how evenly the bins are played within narrow slices of contexts; 1 is "
     "fair everywhere, and always playing one arm is not, even if its bin ratio is near 1",
     "Mean reward": "what was earned per round in each objective, in its own units",
@@ -201,11 +201,14 @@ def _theory(theory: Table, policies: Table, rounds: int) -> str:
     if (dimension := theory.get("dimension")) is not None:
         constant = "" if theory.get("p") is None else f" (with p = {theory['p']:.4g})"
         text.append(
-            f"The estimated Pareto zooming dimension is {dimension:.2f}{constant}: N_r, the number of balls of radius "
-            f"r that fit among the nearly optimal arms, grows about as r to the power of {-dimension:.2f}."
+            f"The estimated Pareto zooming dimension is {dimension:.2f}{constant}: N_r, how many nearly optimal "
+            f"pairs of context and arm can lie r or more apart, grows about as r to the power of {-dimension:.2f}."
         )
     if (exponent := theory.get("exponent")) is not None:
-        text.append(f"With that dimension no policy can promise regret of a lower order than T^{exponent:.3g}.")
+        text.append(
+            f"With that dimension no policy can promise regret of a lower order than T^{exponent:.3g}. "
+            "Dimension and bounds rest on greedy packings, which can be smaller than the largest: they are estimates."
+        )
     if (worst := theory.get("largest_gap")) is not None:
         text.append(
             f"The worst possible regret is {worst * rounds:,.0f}: the largest gap, {worst:.3g}, in every round."
@@ -221,7 +224,7 @@ def _theory(theory: Table, policies: Table, rounds: int) -> str:
         numbers = [_number(*regret), _number(bound.get("tightest")), _number(bound.get("theorem1"))]
         bounds.append([_head(name), *numbers, _verdict(bound, regret[0])])
     packings = [[_head(f"{float(r):.4g}"), _number(n, None, 0)] for r, n in (theory.get("numbers") or {}).items()]
-    heads = ["Policy", "Measured regret", "Tightest bound", "Theorem 1", "What the bound says"]
+    heads = ["Policy", "Measured regret", "Tightest bound (estimate)", "Theorem 1 (estimate)", "What the bound says"]
     return (
         f"<h3>Regret beside its bound</h3>\n<p>{escape(' '.join(text))}</p>\n"
         + (_table("Regret and bounds", heads, bounds) if bounds else "")

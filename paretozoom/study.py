@@ -260,7 +260,7 @@ def run_study(
         compare(policies, regrets, next((spec.title for spec in study.policies if spec.name == "random"), None))
         task = study.environment(e)
         played = {spec.title: study.policy(p, task.problem) for p, spec in enumerate(study.policies)}
-        theory = theory_of(task, played, study.rounds)
+        theory = theory_of(task, {} if study.delay else played, study.rounds)
         results["environments"][environment.title] = {"policies": policies, "theory": theory}
     write_whole(out / "curves.npz", packed(curves))
     write_results(results, out)

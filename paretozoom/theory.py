@@ -241,9 +241,9 @@ class ZoomingDimension(NamedTuple):
     4.0
     """
 
-    slope: float  # of log N_r against log(1 / r), by least squares; 0 if they fall
-    p: float  # the smallest with N_r <= p r^-slope at every measured r
-    numbers: dict[float, int]  # N_r by r
+    slope: float  # of log N_r against log(1 / r) over the levels, by least squares; 0 if they fall
+    p: float  # the smallest with N_r <= p r^-slope at every measured r, from 1 down
+    numbers: dict[float, int]  # N_r by r, from 1 down
 
 
 def zooming_dimension(environment: Truth, levels: Iterable[int] = LEVELS) -> ZoomingDimension:
@@ -255,9 +255,10 @@ def zooming_dimension(environment: Truth, levels: Iterable[int] = LEVELS) -> Zoo
     >>> round(zooming_dimension(PaperTask()).slope, 1)
     1.7
     """
-    numbers = {2.0**-i: zooming_number(environment, 2.0**-i) for i in levels}
-    if len(numbers) < 2:
-        raise Refused(f"levels: {[round(-math.log2(r)) for r in numbers]!r} given, expected two or more")
-    fit = np.polyfit(-np.log(list(numbers)), np.log(list(numbers.values())), 1)
+    fitted = sorted(set(levels))
+    if len(fitted) < 2:
+        raise Refused(f"levels: {fitted!r} given, expected two or more")
+    numbers = {2.0**-i: zooming_number(environment, 2.0**-i) for i in range(fitted[-1] + 1)}
+    fit = np.polyfit(np.array(fitted) * math.log(2.0), np.log([numbers[2.0**-i] for i in fitted]), 1)
     slope = max(0.0, float(fit[0]))
     return ZoomingDimension(slope, max(number * r**slope for r, number in numbers.items()), numbers)

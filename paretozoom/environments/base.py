@@ -7,6 +7,7 @@ in closed form it overrides, the rest is found on a fine grid of arms.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from types import ModuleType
 from typing import Any, ClassVar, Literal
 
@@ -14,8 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from paretozoom.dimensions import Finite, Floats, Ints
+from paretozoom.environments.cells import ContextCells
 from paretozoom.kernels import world
 from paretozoom.kernels.fuse import fuse
+from paretozoom.kernels.kinds import CATEGORICAL, PERIODIC
 from paretozoom.kernels.pareto import mark_front
 from paretozoom.problem import Problem
 from paretozoom.records import Decision, Refused, Values, checked_seed
@@ -25,6 +28,7 @@ Bools = npt.NDArray[np.bool_]
 GRID = 2001  # arms of the grid on which truth without a closed form is sought
 BINS = 6
 SLICES = 20
+CELL_SAMPLE = 4_000
 
 TRUTH = """
 @kernel
@@ -130,6 +134,11 @@ class Task:
         """The kernel's number for the noise."""
         return world.GAUSSIAN if self.noise == "gaussian" else world.BERNOULLI
 
+    @property
+    def noise_scale(self) -> float:
+        """The sub-Gaussian scale of the scaled rewards: the spread, or 1/2 for Bernoulli."""
+        return self.spread if self.noise == "gaussian" else 0.5
+
     # The truth about one context and arm, in the user's units.
 
     def mean(self, context: Values, arm: Any) -> dict[str, float]:
@@ -177,7 +186,8 @@ class Task:
         """By how much `gaps` can be too small: the arms between grid points, under Assumption 1; 0 if exact."""
         if len(self.problem.encoding.arms):
             return 0.0
-        return 0.5 / (GRID - 1) / float(np.sqrt(self.problem.dim))
+        doubled = 2.0 if self.problem.encoding.kinds[-1] == PERIODIC else 1.0
+        return doubled * 0.5 / (GRID - 1) / float(np.sqrt(self.problem.dim))
 
     def gaps(self, points: Floats) -> Floats:
         """Pareto suboptimality gaps: max over arms y' of min over objectives of mu(y') - mu(y), at least 0."""
@@ -229,10 +239,22 @@ class Task:
         return bins
 
     def slice_of(self, points: Floats) -> Ints:
-        """The context slice of each point, for what is measured per context: 20 equal parts of the first coordinate."""
-        if self.problem.encoding.context == 0:
+        """The context slice of each point, for what is measured per context.
+
+        20 equal parts of a single number, 20 k-means cells of several coordinates or of categories, fixed per task.
+        """
+        encoding = self.problem.encoding
+        if encoding.context == 0:
             return np.zeros(len(points), np.int64)
-        return np.minimum((points[:, 0] * SLICES).astype(np.int64), SLICES - 1)
+        if encoding.context == 1 and encoding.kinds[0] != CATEGORICAL:
+            return np.minimum((points[:, 0] * SLICES).astype(np.int64), SLICES - 1)
+        return self._context_cells.find(points)
+
+    @cached_property
+    def _context_cells(self) -> ContextCells:
+        encoding = self.problem.encoding
+        contexts = self._random_points(CELL_SAMPLE, np.random.default_rng(0))
+        return ContextCells(contexts, encoding.kinds[: encoding.context], encoding.values, SLICES)
 
     def lipschitz(self, pairs: int = 20_000, seed: int = 0) -> float:
         """The largest |mu - mu'| / D seen over random pairs, near and far: at most 1 under Assumption 1."""

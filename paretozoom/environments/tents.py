@@ -12,6 +12,8 @@ from paretozoom.kernels.jit import kernel
 from paretozoom.problem import Problem
 from paretozoom.records import Refused
 
+TOP = 0.9  # the mean at a peak
+FIRST_PEAK = 0.15  # of the first objective at context 0
 TILT = 0.4  # by how much the peaks move while the context goes from 0 to 1
 
 
@@ -59,9 +61,16 @@ class Tents(Task):
             raise Refused(f"objectives: {objectives!r} is not a positive number of objectives")
         if arms is not None and arms < 2:
             raise Refused(f"arms: {arms!r} is not at least 2")
+        if FIRST_PEAK + width + TILT > 1.0:
+            raise Refused(
+                f"width: {width!r} moves the last peak out of [0, 1], expected at most {1 - FIRST_PEAK - TILT:g}"
+            )
         steepest = 1.0 / math.sqrt(2.0 * (1.0 + TILT**2))
         slope = steepest if slope is None else slope
-        self.peaks = np.linspace(0.15, 0.15 + width, objectives) if objectives > 1 else np.array([0.15 + width / 2])
+        farthest = max(1.0 - FIRST_PEAK, FIRST_PEAK + width + TILT)
+        if slope * farthest > TOP:
+            raise Refused(f"slope: {slope!r} makes some means negative, expected at most {TOP / farthest:g}")
+        self.peaks = np.linspace(FIRST_PEAK, FIRST_PEAK + width, objectives)
         self.slope = float(slope)
         grid = None if arms is None else np.arange(arms) / (arms - 1)
         problem = Problem(
@@ -73,7 +82,7 @@ class Tents(Task):
         )
         super().__init__(
             problem,
-            world=np.concatenate([[self.slope, 0.9, TILT], self.peaks]),
+            world=np.concatenate([[self.slope, TOP, TILT], self.peaks]),
             noise="bernoulli" if spread is None else "gaussian",
             spread=spread or 0.0,
         )

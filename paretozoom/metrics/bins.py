@@ -42,10 +42,10 @@ class BinRatios(Metric):
         self._counts += np.bincount(bins, minlength=len(self._counts))
 
     def result(self) -> dict[str, Any]:
-        """`bins`, the ratios, and `bin_ratio`; ratios of 0 and None if no pull was Pareto optimal."""
+        """`bins`, the ratios, and `bin_ratio`; None for each if no pull was Pareto optimal."""
         counts = self._counts[self._possible]
         pulls = int(counts.sum())
         return {
-            "bins": (counts / max(pulls, 1)).tolist(),
+            "bins": (counts / pulls).tolist() if pulls else [None] * len(counts),
             "bin_ratio": float(counts.min() / counts.max()) if pulls else None,
         }

@@ -30,12 +30,12 @@ class Hypervolume(Metric):
     so that the run can be of any length. From six objectives on, the volumes are approximate.
 
     >>> from paretozoom import Decision, Round, Tents
-    >>> task = Tents(slope=0.5, width=0.5)
-    >>> decisions = [Decision(n, {"x": 0.0}, {"y": 0.4}, 1.0, 0) for n in range(10)]
+    >>> task = Tents(slope=0.5, width=0.4)
+    >>> decisions = [Decision(n, {"x": 0.0}, {"y": 0.35}, 1.0, 0) for n in range(10)]
     >>> metric = Hypervolume(task, rounds=10)
     >>> metric.update(Rounds.of(task.problem, [Round(d, {"r1": 1.0, "r2": 0.0}) for d in decisions]))
     >>> {name: round(value, 3) for name, value in metric.result().items()}
-    {'hypervolume': 0.771, 'mean_gap_tail': 0.0}
+    {'hypervolume': 0.81, 'mean_gap_tail': 0.0}
     """
 
     name = "hypervolume"

@@ -21,8 +21,9 @@ class PCZ(Zooming):
     `horizon` is the number of decisions to come (None: unknown, restarts with doubled horizons); `delta` the
     probability that the guarantee fails (default 1/horizon); `noise` the sub-Gaussian scale of the rewards in
     their scaled units (1 as in the paper; 0.5 is enough for rewards in [0, 1]); `confidence` multiplies the
-    uncertainty and voids the guarantee unless it is 1; `centre` is a pair (context, arm) for the root ball
-    (default: random).
+    uncertainty, and below 1 voids the guarantee; `centre` is a pair (context, arm) for the root ball (default:
+    random). The guarantee also needs Assumption 1: scaled expected rewards that change no faster than the
+    similarity distance.
 
     >>> from paretozoom import Objective, Problem, Real
     >>> task = Problem(context=[Real("x")], arm=[Real("y")], objectives=[Objective("a"), Objective("b")])

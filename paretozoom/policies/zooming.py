@@ -176,7 +176,10 @@ class Zooming(Policy):
         return notes
 
     def front(self, context: Values = (), *, believed: bool = False) -> list[Piece]:
-        """The domains of the balls on the index front, or with `believed` of those whose mean is not dominated."""
+        """The domains of the balls on the index front, or with `believed` of those whose mean is not dominated.
+
+        The balls are those that stand; with an unknown horizon the next decision may begin a stretch without them.
+        """
         point = np.empty(self._dim)
         self.problem.encode_context(context, point)
         f, i = self._floats, self._ints

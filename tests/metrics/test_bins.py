@@ -24,7 +24,7 @@ def test_an_optimal_arm_never_played_makes_the_ratio_zero(measure):
 
 def test_without_an_optimal_pull_there_is_no_ratio(paper, measure):
     result = measure(BinRatios, paper, played(paper, 0.5, [0.9, 0.1]))
-    assert result == {"bins": [0.0] * 6, "bin_ratio": None}
+    assert result == {"bins": [None] * 6, "bin_ratio": None}
 
 
 def test_one_optimal_arm_is_fair(measure):

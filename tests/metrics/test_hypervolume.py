@@ -52,11 +52,11 @@ def test_any_number_of_objectives(measure, count):
 
 
 def test_the_yardstick_is_the_front_of_the_slice(measure):
-    # Peaks at .15 + .4x and .65 + .4x, slope .5: mu1 + mu2 = 1.55 for mu1 in [.65, .9], the same for every x.
-    task = Tents(slope=0.5, width=0.5)
-    best = 0.9 * 0.65 + 0.25 * (0.65 + 0.9) / 2
-    ratio = measure(Hypervolume, task, played(task, 0.0, [0.4] * 10))["hypervolume"]
-    assert ratio == pytest.approx(0.775**2 / best, rel=1e-3)
+    # Peaks at .15 + .4x and .55 + .4x, slope .5: mu1 + mu2 = 1.6 for mu1 in [.7, .9], the same for every x.
+    task = Tents(slope=0.5, width=0.4)
+    best = 0.9 * 0.7 + 0.2 * (0.7 + 0.9) / 2
+    ratio = measure(Hypervolume, task, played(task, 0.0, [0.35] * 10))["hypervolume"]
+    assert ratio == pytest.approx(0.8**2 / best, rel=1e-3)
 
 
 def test_fair_play_on_the_paper_s_front_covers_it(paper, random_run, measure):
