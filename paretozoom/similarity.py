@@ -31,12 +31,16 @@ class Similarity(NamedTuple):
 
     def distances(self, a: Floats, b: Floats) -> Floats:
         """All distances between the points a (n, dim) and b (m, dim): (n, m)."""
-        total = np.zeros((len(a), len(b)))
+        return self.between(a[:, None, :], b[None, :, :])
+
+    def between(self, a: Floats, b: Floats) -> Floats:
+        """The distances between the points of two arrays (..., dim) of matching shapes."""
+        total = np.zeros(np.broadcast_shapes(a.shape[:-1], b.shape[:-1]))
         for j, kind in enumerate(self.kinds):
-            gap = np.abs(a[:, None, j] - b[None, :, j])
+            gap = np.abs(a[..., j] - b[..., j])
             if kind == PERIODIC:
                 gap = 2.0 * np.minimum(gap, 1.0 - gap)
             elif kind == CATEGORICAL:
                 gap = (gap != 0).astype(float)
             total += gap * gap
-        return np.sqrt(total / len(self.kinds))
+        return np.asarray(np.sqrt(total / len(self.kinds)))

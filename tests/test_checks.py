@@ -52,7 +52,7 @@ class Forgetful(Random):
 
     def dump(self) -> Any:
         snapshot = super().dump()
-        arrays = {"open_reward": snapshot.arrays["open_reward"][:0], "open_status": snapshot.arrays["open_status"][:0]}
+        arrays = {"open_reward": snapshot.arrays["open_reward"][:0], "open_told": snapshot.arrays["open_told"][:0]}
         return Snapshot({**snapshot.header, "open": []}, {**snapshot.arrays, **arrays})
 
 

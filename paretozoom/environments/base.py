@@ -212,9 +212,9 @@ class Task:
         for point in points:
             line = np.repeat(point[None], len(grid), axis=0)
             line[:, self.problem.encoding.context :] = grid
-            vectors, best = self.means(line), np.zeros(len(grid), np.int64)
-            mark_front(vectors.ravel(), 0, vectors.shape[1], best, 0, len(grid))
-            marks = np.concatenate([[0], best, [0]])
+            vectors, best = self.means(line), np.zeros(2 * len(grid), np.int64)
+            mark_front(vectors.ravel(), 0, vectors.shape[1], best, 0, len(grid), len(grid))
+            marks = np.concatenate([[0], best[: len(grid)], [0]])
             starts, ends = np.flatnonzero(np.diff(marks) == 1), np.flatnonzero(np.diff(marks) == -1) - 1
             found.append([(float(grid[a, 0]), float(grid[b, 0])) for a, b in zip(starts, ends, strict=True)])
         return found
@@ -267,7 +267,7 @@ class Task:
             step = rng.normal(0, 0.01, (pairs, len(real)))
             b[np.ix_(near, real)] = np.clip(a[np.ix_(near, real)] + step[near], 0, 1)
         similarity = Similarity.of(self.problem)
-        apart = np.array([similarity.distances(a[k : k + 1], b[k : k + 1])[0, 0] for k in range(pairs)])
+        apart = similarity.between(a, b)
         change = np.abs(self.means(a) - self.means(b)).max(axis=1)
         return float(np.max(change[apart > 1e-9] / apart[apart > 1e-9]))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from paretozoom.kernels.balls import SIZE, Layout, measure_squares, squared
+from paretozoom.kernels.balls import Layout, find_near, list_owner, squared
 from paretozoom.kernels.jit import Floats, Ints, kernel
 
 
@@ -30,12 +30,12 @@ def _owns(f: Floats, i: Ints, at: Layout, ball: int, arm: int) -> bool:
 @kernel
 def survey(f: Floats, i: Ints, at: Layout, point: Floats) -> int:
     """Find the radius that owns each arm, and the relevant balls; returns how many they are."""
-    measure_squares(f, i, at, at.context, point, at.context_part)
+    near = find_near(f, i, at, point)
     for arm in range(at.arms):
         f[at.arm_radius + arm] = math.inf
     relevant, free, radius = 0, at.arms, 0.0
-    for k in range(i[SIZE]):
-        ball = i[at.order + k]
+    for k in range(near):
+        ball = i[at.near + near - 1 - k]
         if free == 0 and f[at.radius + ball] > radius:
             break
         radius = f[at.radius + ball]
@@ -79,10 +79,9 @@ def walk(i: Ints, at: Layout, steps: int) -> int:
 
 @kernel
 def owners(f: Floats, i: Ints, at: Layout, relevant: int, arm: int) -> int:
-    """Mark with 2 the chosen balls that own an arm, all of one radius; returns how many they are."""
+    """List the chosen balls that own an arm, all of one radius, in order of creation; returns how many they are."""
     found = 0
     for place in range(relevant):
-        if i[at.chosen + place] == 1 and _owns(f, i, at, i[at.relevant + place], arm):
-            i[at.chosen + place] = 2
-            found += 1
+        if i[at.chosen + place] != 0 and _owns(f, i, at, i[at.relevant + place], arm):
+            found = list_owner(i, at, found, place)
     return found

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import math
 
-from paretozoom.kernels.balls import SIZE, Layout, measure_squares
-from paretozoom.kernels.jit import Floats, Ints, kernel
+from paretozoom.kernels.balls import Layout, find_near, list_owner
+from paretozoom.kernels.jit import Floats, Ints, inlined, kernel
 from paretozoom.kernels.kinds import PERIODIC
 
 SLIVER = 1e-12
 
 
-@kernel
+@inlined
 def slice_of(f: Floats, i: Ints, at: Layout, ball: int) -> tuple[float, float, float, float]:
     """The slice of a ball above the surveyed context.
 
@@ -48,38 +48,33 @@ def contains(f: Floats, i: Ints, at: Layout, ball: int, arm: float) -> bool:
 
 
 @kernel
-def _put(f: Floats, i: Ints, at: Layout, first: int, slices: int, low: float, high: float, ball: int) -> int:
-    """Insert a slice into those of its level, which begin at `first`, sorted by low end; returns the new length."""
-    k = slices
-    while k > first and f[at.slice_low + k - 1] > low:
-        f[at.slice_low + k] = f[at.slice_low + k - 1]
-        f[at.slice_high + k] = f[at.slice_high + k - 1]
-        i[at.slice_ball + k] = i[at.slice_ball + k - 1]
-        k -= 1
-    f[at.slice_low + k] = low
-    f[at.slice_high + k] = high
-    i[at.slice_ball + k] = ball
+def _sort_slices(f: Floats, i: Ints, at: Layout, first: int, end: int) -> None:
+    """Sort the slices [first, end) by low end: Shell's sort, which small and sorted lists hardly notice."""
+    gap = 1
+    while gap < (end - first) // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for k in range(first + gap, end):
+            low, high, ball = f[at.slice_low + k], f[at.slice_high + k], i[at.slice_ball + k]
+            place = k
+            while place >= first + gap and f[at.slice_low + place - gap] > low:
+                f[at.slice_low + place] = f[at.slice_low + place - gap]
+                f[at.slice_high + place] = f[at.slice_high + place - gap]
+                i[at.slice_ball + place] = i[at.slice_ball + place - gap]
+                place -= gap
+            f[at.slice_low + place], f[at.slice_high + place], i[at.slice_ball + place] = low, high, ball
+        gap //= 3
+
+
+@inlined
+def _put(f: Floats, i: Ints, at: Layout, slices: int, low: float, high: float, ball: int) -> int:
+    """Append a slice, if it is one; returns the new number of slices."""
+    if low > high:
+        return slices
+    f[at.slice_low + slices] = low
+    f[at.slice_high + slices] = high
+    i[at.slice_ball + slices] = ball
     return slices + 1
-
-
-@kernel
-def _cut(f: Floats, i: Ints, at: Layout, low: float, high: float, cells: int, covers: int) -> int:
-    """Append to the cells what the cover leaves of [low, high]; returns the new number of cells."""
-    for k in range(covers):
-        if f[at.cover_high + k] < low:
-            continue
-        if f[at.cover_low + k] > high:
-            break
-        if f[at.cover_low + k] > low:
-            f[at.cell_low + cells] = low
-            f[at.cell_high + cells] = f[at.cover_low + k]
-            cells += 1
-        low = f[at.cover_high + k]
-    if low < high:
-        f[at.cell_low + cells] = low
-        f[at.cell_high + cells] = high
-        cells += 1
-    return cells
 
 
 @kernel
@@ -108,14 +103,29 @@ def _widen(f: Floats, i: Ints, at: Layout, covers: int, first: int, end: int) ->
 @kernel
 def _cells_of_level(f: Floats, i: Ints, at: Layout, cells: int, covers: int, first: int, end: int) -> int:
     """Append the cells of one level: the union of its slices less the cover; returns the new number of cells."""
-    low, high = f[at.slice_low + first], f[at.slice_high + first]
-    for k in range(first + 1, end):
-        if f[at.slice_low + k] <= high:
+    cover, k = 0, first
+    while k < end:
+        low, high = f[at.slice_low + k], f[at.slice_high + k]
+        k += 1
+        while k < end and f[at.slice_low + k] <= high:
             high = max(high, f[at.slice_high + k])
-        else:
-            cells = _cut(f, i, at, low, high, cells, covers)
-            low, high = f[at.slice_low + k], f[at.slice_high + k]
-    return _cut(f, i, at, low, high, cells, covers)
+            k += 1
+        while cover < covers and f[at.cover_high + cover] < low:
+            cover += 1
+        while cover < covers and f[at.cover_low + cover] <= high:
+            if f[at.cover_low + cover] > low:
+                f[at.cell_low + cells] = low
+                f[at.cell_high + cells] = f[at.cover_low + cover]
+                cells += 1
+            low = f[at.cover_high + cover]
+            cover += 1
+        if low < high:
+            f[at.cell_low + cells] = low
+            f[at.cell_high + cells] = high
+            cells += 1
+        elif cover > 0:  # this cover may reach beyond, into the next union
+            cover -= 1
+    return cells
 
 
 @kernel
@@ -131,22 +141,20 @@ def _place_of(f: Floats, i: Ints, at: Layout, ball: int, level_first: int, here:
 @kernel
 def survey(f: Floats, i: Ints, at: Layout, point: Floats) -> tuple[int, int]:
     """Find slices, cells and relevant balls above the point's context; returns how many levels and relevant balls."""
-    n = i[SIZE]
-    measure_squares(f, i, at, at.context, point, at.context_part)
-    slices = levels = cells = covers = relevant = k = 0
-    while k < n:
-        radius = f[at.radius + i[at.order + k]]
+    k = find_near(f, i, at, point) - 1
+    slices = levels = cells = covers = relevant = 0
+    while k >= 0:
+        radius = f[at.radius + i[at.near + k]]
         first = slices
-        while k < n and f[at.radius + i[at.order + k]] == radius:
-            ball = i[at.order + k]
+        while k >= 0 and f[at.radius + i[at.near + k]] == radius:
+            ball = i[at.near + k]
             low, high, low2, high2 = slice_of(f, i, at, ball)
-            if low <= high:
-                slices = _put(f, i, at, first, slices, low, high, ball)
-            if low2 <= high2:
-                slices = _put(f, i, at, first, slices, low2, high2, ball)
-            k += 1
+            slices = _put(f, i, at, slices, low, high, ball)
+            slices = _put(f, i, at, slices, low2, high2, ball)
+            k -= 1
         if slices == first:
             continue
+        _sort_slices(f, i, at, first, slices)
         i[at.level_slice + levels] = first
         i[at.level_cell + levels] = cells
         cells = _cells_of_level(f, i, at, cells, covers, first, slices)
@@ -167,7 +175,10 @@ def _find_relevant(
     """Add to the relevant balls those of a level whose slices meet its cells; returns their new number."""
     for k in range(first, end):
         i[at.slice_place + k] = -1
-        for cell in range(first_cell, end_cell):
+        while first_cell < end_cell and f[at.cell_high + first_cell] <= f[at.slice_low + k]:
+            first_cell += 1  # low ends rise, so the slices to come are past this cell too
+        cell = first_cell
+        while cell < end_cell and f[at.cell_low + cell] < f[at.slice_high + k]:
             low = max(f[at.slice_low + k], f[at.cell_low + cell])
             high = min(f[at.slice_high + k], f[at.cell_high + cell])
             if high - low >= SLIVER:
@@ -175,62 +186,63 @@ def _find_relevant(
                 i[at.slice_place + k] = place
                 relevant = max(relevant, place + 1)
                 break
+            cell += 1
     return relevant
 
 
 @kernel
-def _insert_piece(f: Floats, at: Layout, pieces: int, low: float, high: float) -> int:
-    """Put an interval among the pieces, sorted by low end; returns their new number."""
-    k = pieces
-    while k > 0 and f[at.spare_low + k - 1] > low:
-        f[at.spare_low + k] = f[at.spare_low + k - 1]
-        f[at.spare_high + k] = f[at.spare_high + k - 1]
-        k -= 1
-    f[at.spare_low + k] = low
-    f[at.spare_high + k] = high
+def _add_piece(f: Floats, at: Layout, pieces: int, low: float, high: float) -> int:
+    """Append an interval to the pieces, or to the last of them if they touch; returns their new number."""
+    if pieces > 0 and low <= f[at.spare_high + pieces - 1]:
+        f[at.spare_high + pieces - 1] = max(f[at.spare_high + pieces - 1], high)
+        return pieces
+    f[at.spare_low + pieces] = low
+    f[at.spare_high + pieces] = high
     return pieces + 1
 
 
 @kernel
-def _chosen_pieces(f: Floats, i: Ints, at: Layout, level: int, cell: int, pieces: int) -> int:
-    """Add what the chosen slices of a level cover of one of its cells, merged; returns the new number of pieces.
-
-    Merged pieces are disjoint and end where slices end, so there are at most two per slice; before merging there
-    can be as many as slices times cells.
-    """
-    start, end = math.inf, -math.inf
-    for k in range(i[at.level_slice + level], i[at.level_slice + level + 1]):
-        if i[at.slice_place + k] < 0 or i[at.chosen + i[at.slice_place + k]] == 0:
-            continue
-        low = max(f[at.slice_low + k], f[at.cell_low + cell])
-        high = min(f[at.slice_high + k], f[at.cell_high + cell])
-        if high - low < SLIVER:
-            continue
-        if low <= end:
-            end = max(end, high)
-        else:
-            if start <= end:
-                pieces = _insert_piece(f, at, pieces, start, end)
-            start, end = low, high
-    if start <= end:
-        pieces = _insert_piece(f, at, pieces, start, end)
+def _pieces_of_level(f: Floats, i: Ints, at: Layout, level: int) -> int:
+    """List what the chosen slices of a level cover of its cells, merged and ascending; returns how many pieces."""
+    first, end = i[at.level_slice + level], i[at.level_slice + level + 1]
+    pieces = 0
+    for cell in range(i[at.level_cell + level], i[at.level_cell + level + 1]):
+        while first < end and f[at.slice_high + first] <= f[at.cell_low + cell]:
+            first += 1
+        k = first
+        while k < end and f[at.slice_low + k] < f[at.cell_high + cell]:
+            if i[at.slice_place + k] >= 0 and i[at.chosen + i[at.slice_place + k]] != 0:
+                low = max(f[at.slice_low + k], f[at.cell_low + cell])
+                high = min(f[at.slice_high + k], f[at.cell_high + cell])
+                if high - low >= SLIVER:
+                    pieces = _add_piece(f, at, pieces, low, high)
+            k += 1
     return pieces
 
 
 @kernel
 def union(f: Floats, i: Ints, at: Layout, levels: int) -> tuple[int, float]:
     """Write the maximal intervals of the chosen balls' domains, ascending, to the cover; returns number and length."""
-    pieces = 0
+    covers = 0
     for level in range(levels):
-        for cell in range(i[at.level_cell + level], i[at.level_cell + level + 1]):
-            pieces = _chosen_pieces(f, i, at, level, cell, pieces)
+        pieces = _pieces_of_level(f, i, at, level)
+        # Merge from the back, where there is room.
+        old, new, place = covers - 1, pieces - 1, covers + pieces - 1
+        while new >= 0:
+            if old >= 0 and f[at.cover_low + old] > f[at.spare_low + new]:
+                f[at.cover_low + place], f[at.cover_high + place] = f[at.cover_low + old], f[at.cover_high + old]
+                old -= 1
+            else:
+                f[at.cover_low + place], f[at.cover_high + place] = f[at.spare_low + new], f[at.spare_high + new]
+                new -= 1
+            place -= 1
+        covers += pieces
     merged, length = 0, 0.0
-    for k in range(pieces):
-        if merged > 0 and f[at.spare_low + k] <= f[at.cover_high + merged - 1]:
-            f[at.cover_high + merged - 1] = max(f[at.cover_high + merged - 1], f[at.spare_high + k])
+    for k in range(covers):
+        if merged > 0 and f[at.cover_low + k] <= f[at.cover_high + merged - 1]:
+            f[at.cover_high + merged - 1] = max(f[at.cover_high + merged - 1], f[at.cover_high + k])
         else:
-            f[at.cover_low + merged] = f[at.spare_low + k]
-            f[at.cover_high + merged] = f[at.spare_high + k]
+            f[at.cover_low + merged], f[at.cover_high + merged] = f[at.cover_low + k], f[at.cover_high + k]
             merged += 1
     for k in range(merged):
         length += f[at.cover_high + k] - f[at.cover_low + k]
@@ -250,20 +262,17 @@ def walk(f: Floats, i: Ints, at: Layout, pieces: int, distance: float) -> float:
 
 @kernel
 def owners(f: Floats, i: Ints, at: Layout, levels: int, arm: float) -> int:
-    """Mark with 2 the chosen balls that own an arm, all of one radius; returns how many they are."""
+    """List the chosen balls that own an arm, all of one radius, in order of creation; returns how many they are."""
     found = 0
     for level in range(levels):
-        for k in range(i[at.level_slice + level], i[at.level_slice + level + 1]):
-            place = i[at.slice_place + k]
-            if place < 0 or i[at.chosen + place] != 1:
+        for cell in range(i[at.level_cell + level], i[at.level_cell + level + 1]):
+            if not f[at.cell_low + cell] <= arm <= f[at.cell_high + cell]:
                 continue
-            for cell in range(i[at.level_cell + level], i[at.level_cell + level + 1]):
+            for k in range(i[at.level_slice + level], i[at.level_slice + level + 1]):
                 low = max(f[at.slice_low + k], f[at.cell_low + cell])
                 high = min(f[at.slice_high + k], f[at.cell_high + cell])
-                if high - low >= SLIVER and low <= arm <= high:
-                    i[at.chosen + place] = 2
-                    found += 1
-                    break
+                if i[at.slice_place + k] >= 0 and high - low >= SLIVER and low <= arm <= high:
+                    found = list_owner(i, at, found, i[at.slice_place + k])
         if found > 0:
             break
     return found

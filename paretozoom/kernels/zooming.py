@@ -6,19 +6,18 @@ from paretozoom.kernels import finite, slices
 from paretozoom.kernels.balls import (
     DOUBLING,
     EPOCH,
-    SIZE,
+    SLACK,
     Layout,
-    add_ball,
-    compute_indices,
     epoch_of,
-    measure_squares,
-    refresh,
+    squares,
     uncertainty,
 )
+from paretozoom.kernels.growth import add_ball
 from paretozoom.kernels.jit import Floats, Ints, kernel
+from paretozoom.kernels.minima import compute_indices
 
-# In a decision's status, bit i says that objective i was told and SPAWNED that a child was made.
-SPAWNED = 1 << 62
+# Coordinates in [0, 1] cannot tell smaller balls apart.
+SMALLEST_RADIUS = 2.0**-50
 
 _finite_survey, finite_union, _finite_walk = finite.survey, finite.union, finite.walk
 _finite_owners, _finite_contains = finite.owners, finite.contains
@@ -62,29 +61,15 @@ def measure(f: Floats, i: Ints, at: Layout, levels: int, relevant: int) -> float
 
 @kernel
 def find_owners(f: Floats, i: Ints, at: Layout, point: Floats, levels: int, relevant: int, arm: int) -> int:
-    """Mark with 2 the chosen balls whose domain contains the drawn arm; returns how many they are."""
+    """List in `near` the chosen balls whose domain contains the drawn arm, oldest first; returns how many they are."""
     if at.arms > 0:
         return _finite_owners(f, i, at, relevant, arm)
     return _slice_owners(f, i, at, levels, point[at.context])
 
 
 @kernel
-def marked_place(i: Ints, at: Layout, relevant: int, mark: int, rank: int) -> int:
-    """The place of the ball of given rank, in order of creation, among the relevant balls with a mark."""
-    after = -1
-    best_place = -1
-    for _ in range(rank + 1):
-        best_place = -1
-        for place in range(relevant):
-            ball = i[at.relevant + place]
-            if i[at.chosen + place] == mark and ball > after and (best_place < 0 or ball < i[at.relevant + best_place]):
-                best_place = place
-        after = i[at.relevant + best_place]
-    return best_place
-
-
-@kernel
 def _contains(f: Floats, i: Ints, at: Layout, ball: int, point: Floats) -> bool:
+    f[at.context_part + ball] = squares(f, i, at, ball, 0, at.context, point, 0)
     if at.arms > 0:
         return _finite_contains(f, i, at, ball, point, at.context)
     return _slice_contains(f, i, at, ball, point[at.context])
@@ -93,13 +78,19 @@ def _contains(f: Floats, i: Ints, at: Layout, ball: int, point: Floats) -> bool:
 @kernel
 def in_domain(f: Floats, i: Ints, at: Layout, ball: int, point: Floats) -> bool:
     """Whether a point lies in a ball and in no ball of strictly smaller radius."""
-    measure_squares(f, i, at, at.context, point, at.context_part)
-    for k in range(i[SIZE]):
-        other = i[at.order + k]
-        if f[at.radius + other] >= f[at.radius + ball]:
-            break
-        if _contains(f, i, at, other, point):
-            return False
+    i[at.near] = 0
+    waiting = 1
+    while waiting > 0:
+        waiting -= 1
+        child = i[at.child + i[at.near + waiting]]
+        while child >= 0:
+            twice = 2.0 * f[at.radius + child]
+            if squares(f, i, at, child, 0, at.dim, point, 0) <= at.dim * twice * twice * (1.0 + SLACK):
+                if f[at.radius + child] < f[at.radius + ball] and _contains(f, i, at, child, point):
+                    return False
+                i[at.near + waiting] = child
+                waiting += 1
+            child = i[at.sibling + child]
     return _contains(f, i, at, ball, point)
 
 
@@ -110,26 +101,17 @@ def teachable(i: Ints, number: int) -> bool:
 
 
 @kernel
-def split(f: Floats, i: Ints, at: Layout, ball: int, point: Floats, status: int) -> int:
-    """Make a child at the point if the ball is full (Algorithm 1, lines 11-15); returns the new status.
+def split(f: Floats, i: Ints, at: Layout, ball: int, point: Floats, told: int) -> None:
+    """Make a child at the point if the ball is full (Algorithm 1, lines 11-15).
 
-    The counts are those before the decision's own rewards, whichever of its objectives were told already.
+    The counts are those before the decision's own rewards: bit o of `told` says that objective o has counted already.
+    A decision makes one child at most, because its point then lies in the child.
     """
-    if status & SPAWNED:
-        return status
+    if f[at.radius + ball] <= SMALLEST_RADIUS:
+        return
     for o in range(at.learned):
-        before = i[at.counts + o * at.capacity + ball] - ((status >> o) & 1)
+        before = i[at.counts + o * at.capacity + ball] - ((told >> o) & 1)
         if not uncertainty(f, i, at, before) <= f[at.radius + ball]:
-            return status
-    if not in_domain(f, i, at, ball, point):
-        return status
-    add_ball(f, i, at, point, f[at.radius + ball] / 2.0, ball)
-    return status | SPAWNED
-
-
-@kernel
-def credit_reward(f: Floats, i: Ints, at: Layout, ball: int, objective: int, reward: float) -> None:
-    """Add one reward to a ball."""
-    f[at.total + objective * at.capacity + ball] += reward
-    i[at.counts + objective * at.capacity + ball] += 1
-    refresh(f, i, at, ball, objective)
+            return
+    if in_domain(f, i, at, ball, point):
+        add_ball(f, i, at, point, f[at.radius + ball] / 2.0, ball)

@@ -57,7 +57,6 @@ class Policy:
     name: ClassVar[str]
     version: ClassVar[int] = 1
     kernel: ClassVar[ModuleType]
-    _kernel_bits: ClassVar[int] = 0  # of a decision's status that its kernel may set
     in_parts: ClassVar[bool] = True  # may learn from one objective before another is told
 
     def __init__(self, problem: Problem, *, seed: int, parameters: Mapping[str, Any]) -> None:
@@ -177,7 +176,7 @@ class Policy:
     def _tell(self, entry: OpenDecision, reward: Values) -> None:
         given = self._given
         told = self.problem.encode_reward(reward, given)
-        number, before = entry.decision.number, entry.status & self._complete
+        number, before = entry.decision.number, entry.told
         if told & before:
             again = [n for i, n in enumerate(self.problem.objective_names) if (told & before) >> i & 1]
             raise Refused(f"reward[{again[0]!r}]: decision {number} was already told this objective")
@@ -186,10 +185,9 @@ class Policy:
         ready = self._needs & ~(before | told) == 0 and self._needs & ~before != 0
         if self.in_parts or ready:
             self._floats, self._ints = self.kernel.room(self._floats, self._ints)
-            credit, status = entry.decision.credit, entry.status
-            entry.status = self.kernel.tell(self._floats, self._ints, number, entry.point, credit, given, status)
-        entry.status |= told
-        if entry.status & self._complete == self._complete:
+            self.kernel.tell(self._floats, self._ints, number, entry.point, entry.decision.credit, given, before)
+        entry.told = before | told
+        if entry.told == self._complete:
             del self._open[number]
 
     # State as data.
@@ -238,7 +236,7 @@ class Policy:
             raise Refused(f"snapshot: number is {number!r}, expected a non-negative integer")
         floats, ints = self._filled(snapshot.arrays, _key_of(int(digits)), number)
         records = snapshot.header.get("open")
-        opened = load_opened(self.problem, records, snapshot.arrays, number, self._kernel_bits)
+        opened = load_opened(self.problem, records, snapshot.arrays, number)
         for entry in opened.values():
             self._check_credit(entry.decision, ints, "snapshot: open")
         self._seed, self.number, self._open = int(digits), number, opened

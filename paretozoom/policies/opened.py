@@ -18,12 +18,12 @@ from paretozoom.records import Decision, Refused
 class OpenDecision:
     """A decision that is not yet told in every objective."""
 
-    __slots__ = ("decision", "parts", "point", "status")
+    __slots__ = ("decision", "parts", "point", "told")
 
     def __init__(self, decision: Decision, point: Floats) -> None:
         self.decision = decision
         self.point = point
-        self.status = 0  # bit i: objective i was told; higher bits are the kernel's
+        self.told = 0  # bit o: objective o was told
         self.parts: Floats | None = None  # rewards told so far, if the policy must wait for the others
 
     def gather(self, given: Floats) -> Floats:
@@ -60,12 +60,12 @@ def dump_opened(opened: Mapping[int, OpenDecision], objectives: int) -> tuple[li
     parts = [nothing if entry.parts is None else entry.parts for entry in entries]
     return [msgspec.to_builtins(entry.decision) for entry in entries], {
         "open_reward": np.array(parts).reshape(len(entries), objectives),
-        "open_status": np.array([entry.status for entry in entries], np.int64),
+        "open_told": np.array([entry.told for entry in entries], np.int64),
     }
 
 
 def load_opened(
-    problem: Problem, records: Any, arrays: Mapping[str, npt.NDArray[Any]], number: int, kernel_bits: int
+    problem: Problem, records: Any, arrays: Mapping[str, npt.NDArray[Any]], number: int
 ) -> dict[int, OpenDecision]:
     """Open decisions from what `dump_opened` gave; `number` is the policy's next."""
     try:
@@ -75,7 +75,7 @@ def load_opened(
     n, objectives = len(decisions), len(problem.objectives)
     complete = (1 << objectives) - 1
     rewards = checked_array(arrays, "open_reward", (n, objectives), np.float64)
-    status = checked_array(arrays, "open_status", (n,), np.int64)
+    told = checked_array(arrays, "open_told", (n,), np.int64)
     opened: dict[int, OpenDecision] = {}
     last = -1
     for k, decision in enumerate(decisions):
@@ -84,9 +84,9 @@ def load_opened(
             raise Refused(f"snapshot: open decision {decision.number} after {last}, but the next number is {number}")
         if np.isinf(rewards[k]).any():
             raise Refused(f"snapshot: open_reward {rewards[k]!r} is not finite")
-        entry.status = int(status[k])
-        if entry.status < 0 or entry.status & complete == complete or entry.status & ~(complete | kernel_bits):
-            raise Refused(f"snapshot: open_status {entry.status} of decision {decision.number} is impossible")
+        entry.told = int(told[k])
+        if not 0 <= entry.told < complete:
+            raise Refused(f"snapshot: open_told {entry.told} of decision {decision.number} is impossible")
         if not np.isnan(rewards[k]).all():
             entry.parts = rewards[k].copy()
         opened[decision.number] = entry

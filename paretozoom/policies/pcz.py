@@ -65,4 +65,4 @@ class PCZ(Zooming):
         return self.noise * self.confidence, 2.0 * constant, 0.0
 
     def _mark(self, at: Layout, relevant: int) -> None:
-        mark_front(self._floats, at.indices, at.learned, self._ints, at.chosen, relevant)
+        mark_front(self._floats, at.indices, at.learned, self._ints, at.chosen, relevant, at.near)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paretozoom.dimensions import Finite, Floats, Ints
-from paretozoom.kernels import balls, zooming
+from paretozoom.kernels import balls, growth, zooming
 from paretozoom.kernels.balls import Layout
 from paretozoom.kernels.kinds import CATEGORICAL
 from paretozoom.kernels.pareto import mark_front
@@ -26,6 +26,7 @@ from paretozoom.policies.parameters import (
 )
 from paretozoom.problem import Problem
 from paretozoom.records import Decision, Refused, Values
+from paretozoom.similarity import Similarity
 
 FIRST_CAPACITY = 64
 EPOCHS = 60  # of the doubling trick: more decisions than will ever be made
@@ -53,8 +54,6 @@ class Balls:
 
 class Zooming(Policy):
     """A policy that keeps balls; subclasses say how many numbers a ball learns and how sure it is of them."""
-
-    _kernel_bits = zooming.SPAWNED
 
     def __init__(
         self,
@@ -94,7 +93,7 @@ class Zooming(Policy):
 
     def _memory(self, key: Ints) -> tuple[Floats, Ints]:
         floats, ints = self._allocate(key, FIRST_CAPACITY)
-        balls.restart(floats, ints, 0)
+        growth.restart(floats, ints, 0)
         return floats, ints
 
     def _allocate(self, key: Ints, capacity: int) -> tuple[Floats, Ints]:
@@ -140,8 +139,9 @@ class Zooming(Policy):
         ints[balls.SIZE], ints[balls.EPOCH] = size, epoch
         for name, column in _columns(floats, ints).columns().items():
             column[:] = checked_array(arrays, name, column.shape, column.dtype)
-        _check_balls(_columns(floats, ints), np.where(self.problem.encoding.kinds == CATEGORICAL, np.inf, 1.0))
-        balls.refresh_all(floats, ints)
+        highest = np.where(self.problem.encoding.kinds == CATEGORICAL, np.inf, 1.0)
+        _check_balls(_columns(floats, ints), highest, Similarity.of(self.problem))
+        growth.refresh_all(floats, ints)
         return floats, ints
 
     def _check_credit(self, decision: Decision, ints: Ints, field: str) -> None:
@@ -153,7 +153,7 @@ class Zooming(Policy):
 
     def _begin(self, decision: Decision) -> None:
         self._check_credit(decision, self._ints, "event")
-        balls.enter(self._floats, self._ints, decision.number)
+        growth.enter(self._floats, self._ints, decision.number)
 
     # What was learned.
 
@@ -209,10 +209,10 @@ class Zooming(Policy):
         """1 where a relevant ball has seen every objective and no other such ball's mean dominates its own."""
         seen = np.flatnonzero(now.count[relevant].min(axis=1) > 0)
         means = now.mean[relevant[seen]]
-        marks = np.zeros(len(seen), np.int64)
-        mark_front(means.ravel(), 0, means.shape[1], marks, 0, len(seen))
+        marks = np.zeros(2 * len(seen), np.int64)
+        mark_front(means.ravel(), 0, means.shape[1], marks, 0, len(seen), len(seen))
         chosen = np.zeros(len(relevant), np.int64)
-        chosen[seen] = marks
+        chosen[seen] = marks[: len(seen)]
         return chosen
 
     def _domain(self, at: Layout, levels: int, relevant: int) -> list[tuple[float, float | None, float | None, Any]]:
@@ -263,7 +263,7 @@ def _columns(f: Floats, i: Ints) -> Balls:
     )
 
 
-def _check_balls(now: Balls, highest: Floats) -> None:
+def _check_balls(now: Balls, highest: Floats, similarity: Similarity) -> None:
     """Refuse balls that no policy can have made."""
     later = np.arange(len(now.radius))
     for name, kept in (
@@ -275,6 +275,13 @@ def _check_balls(now: Balls, highest: Floats) -> None:
     ):
         if not kept.all():
             raise Refused(f"snapshot: {name} holds {getattr(now, name)[~kept][0]!r}")
+    child, parent = later[1:], now.parent[1:]
+    apart = similarity.between(now.centre[child], now.centre[parent])
+    # The index looks for a ball where its ancestors are.
+    lost = (now.radius[child] > now.radius[parent] / 2) | (apart > now.radius[parent] * (1 + balls.SLACK))
+    if now.radius[0] != 1 or lost.any():
+        ball = int(child[lost][0]) if lost.any() else 0
+        raise Refused(f"snapshot: radius {now.radius[ball]!r} and centre of ball {ball} do not suit its parent")
 
 
 def _finite_or_none(value: float) -> float | None:

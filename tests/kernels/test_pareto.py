@@ -26,9 +26,9 @@ def marked(vectors: list[list[float]]) -> list[int]:
     """The places that the kernel marks, when its arrays hold other things before and after."""
     rows, d = len(vectors), len(vectors[0])
     floats = np.concatenate([[math.nan] * 3, np.ravel(vectors), [math.nan] * 3])
-    marks = np.full(rows + 5, 7, np.int64)
-    mark_front(floats, 3, d, marks, 2, rows)
-    assert marks[:2].tolist() + marks[2 + rows :].tolist() == [7] * 5
+    marks = np.full(2 * rows + 5, 7, np.int64)
+    mark_front(floats, 3, d, marks, 2, rows, rows + 3)
+    assert [*marks[:2].tolist(), marks[2 + rows], *marks[3 + 2 * rows :].tolist()] == [7] * 5
     assert set(marks[2 : 2 + rows].tolist()) <= {0, 1}
     return np.flatnonzero(marks[2 : 2 + rows]).tolist()
 

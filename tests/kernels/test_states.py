@@ -74,8 +74,10 @@ def owners(policy: Policy, context: list[float], arm: float) -> set[int]:
     point = np.array([*encoded(policy.problem, context), arm])
     levels, found = zooming.look(f, i, at, point)
     i[at.chosen : at.chosen + found] = 1
-    assert zooming.find_owners(f, i, at, point, levels, found, -1) == np.sum(i[at.chosen : at.chosen + found] == 2)
-    return {int(i[at.relevant + k]) for k in range(found) if i[at.chosen + k] == 2}
+    count = zooming.find_owners(f, i, at, point, levels, found, -1)
+    listed = i[at.near : at.near + count].tolist()
+    assert listed == sorted(set(listed))
+    return set(listed)
 
 
 def look_closely(policy: Policy, twin: Twin, context: list[float]) -> None:

@@ -401,11 +401,11 @@ BAD_HEADERS: dict[str, Change] = {
 BAD_OPEN: dict[str, Change] = {
     "open_reward too narrow": lambda s: {"open_reward": s.arrays["open_reward"][:, :1]},
     "open_reward inf": lambda s: {"open_reward": put(s.arrays["open_reward"], (0, 0), math.inf)},
-    "open_status negative": lambda s: {"open_status": put(s.arrays["open_status"], 0, -1)},
-    "open_status complete": lambda s: {"open_status": put(s.arrays["open_status"], 0, 3)},
-    "open_status unknown bit": lambda s: {"open_status": put(s.arrays["open_status"], 0, 4)},
-    "open_status floats": lambda s: {"open_status": s.arrays["open_status"] + 0.5},
-    "no open_status": lambda s: {"open_status": None},
+    "open_told negative": lambda s: {"open_told": put(s.arrays["open_told"], 0, -1)},
+    "open_told complete": lambda s: {"open_told": put(s.arrays["open_told"], 0, 3)},
+    "open_told unknown bit": lambda s: {"open_told": put(s.arrays["open_told"], 0, 4)},
+    "open_told floats": lambda s: {"open_told": s.arrays["open_told"] + 0.5},
+    "no open_told": lambda s: {"open_told": None},
 }
 BAD_BALLS: dict[str, Change] = {
     "radius nan": lambda s: {"radius": put(s.arrays["radius"], 1, math.nan)},

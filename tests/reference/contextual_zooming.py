@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from paretozoom import Problem
-from tests.reference.space import Interval, length, merged, walk
+from tests.reference.space import length, merged, walk
 from tests.reference.zooming import Open, Zooming
 
 
@@ -58,23 +58,15 @@ class ContextualZooming(Zooming):
         size: Callable[[Any], float] = len
         if self.space.arms:
             arm = held[ball][math.floor(u1 * len(held[ball]))]
-            owners = sorted((self.balls[k].radius, 0.0, k) for k in tied if arm in held[k])
+            owners = [k for k in tied if arm in held[k]]
         else:
-            starts = {k: self.start(k, context, held[k]) for k in tied}
             held = {k: merged(held[k]) for k in tied}
             arm, size = walk(held[ball], u1), length
-            owners = sorted(
-                (self.balls[k].radius, starts[k], k) for k in tied if any(low <= arm <= high for low, high in held[k])
-            )
+            owners = [k for k in tied if any(low <= arm <= high for low, high in held[k])]
         density = 0.0  # every tied ball could have given this arm
-        for _, _, k in owners:
+        for k in sorted(owners):
             density += 1.0 / (len(tied) * size(held[k]))
         return arm, density, ball
-
-    def start(self, k: int, context: list[float], parts: list[Interval]) -> float:
-        """Where the slice begins that holds the first part of a ball's domain: densities are summed in this order."""
-        low, high = parts[0]
-        return next(a for a, b in self.space.slice(self.balls[k], context) if a <= low and high <= b)
 
     def learn(self, entry: Open, told: dict[int, float]) -> None:
         """Learn the weighted sum as soon as every objective of positive weight is known, once."""

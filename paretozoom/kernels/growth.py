@@ -1,0 +1,130 @@
+"""How the set of balls begins, grows and begins again."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from paretozoom.kernels.balls import (
+    CAPACITY,
+    DOUBLING,
+    EPOCH,
+    HEADER,
+    KEY0,
+    KEY1,
+    MOST_PAIRED,
+    ROOT_STREAM,
+    SIZE,
+    Layout,
+    draw_coordinate,
+    epoch_of,
+    layout,
+    refresh,
+)
+from paretozoom.kernels.jit import Floats, Ints, kernel
+from paretozoom.kernels.minima import rebuild, settle, welcome
+from paretozoom.kernels.philox import uniforms
+
+
+@kernel
+def _adopt(i: Ints, at: Layout, ball: int) -> None:
+    """Make the newest ball a child of its parent."""
+    i[at.child + ball] = -1
+    i[at.sibling + ball] = -1
+    parent = i[at.parent + ball]
+    if parent >= 0:
+        i[at.sibling + ball] = i[at.child + parent]
+        i[at.child + parent] = ball
+
+
+@kernel
+def add_ball(f: Floats, i: Ints, at: Layout, point: Floats, radius: float, parent: int) -> None:
+    """Append an empty ball; the caller has made room."""
+    ball = i[SIZE]
+    i[SIZE] = ball + 1
+    for j in range(at.dim):
+        f[at.centre + j * at.capacity + ball] = point[j]
+    f[at.radius + ball] = radius
+    i[at.parent + ball] = parent
+    for o in range(at.learned):
+        f[at.total + o * at.capacity + ball] = 0.0
+        i[at.counts + o * at.capacity + ball] = 0
+        refresh(f, i, at, ball, o)
+    _adopt(i, at, ball)
+    welcome(f, i, at, ball)
+
+
+@kernel
+def credit_reward(f: Floats, i: Ints, at: Layout, ball: int, objective: int, reward: float) -> None:
+    """Add one reward to a ball."""
+    entry = objective * at.capacity + ball
+    f[at.total + entry] += reward
+    i[at.counts + entry] += 1
+    before = f[at.pre + entry]
+    refresh(f, i, at, ball, objective)
+    settle(f, i, at, ball, objective, before)
+
+
+@kernel
+def refresh_all(f: Floats, i: Ints) -> None:
+    """Recompute what follows from centres, radii, parents, counts and sums, after these were filled from outside."""
+    at = layout(i)
+    for ball in range(i[SIZE]):
+        for o in range(at.learned):
+            refresh(f, i, at, ball, o)
+        _adopt(i, at, ball)
+    rebuild(f, i, at)
+
+
+@kernel
+def room(f: Floats, i: Ints) -> tuple[Floats, Ints]:
+    """The same state with space for at least one more ball: the arrays themselves, or copies twice as large."""
+    if i[SIZE] < i[CAPACITY]:
+        return f, i
+    old = layout(i)
+    head = i[:HEADER].copy()
+    head[CAPACITY] *= 2
+    new = layout(head)
+    more_f, more_i = np.zeros(new.floats), np.zeros(new.ints, np.int64)
+    n, c = i[SIZE], old.capacity
+    more_i[: new.parent] = i[: old.parent]
+    more_i[:HEADER] = head
+    more_f[: new.centre] = f[: old.centre]
+    for column in range((old.pairs - old.centre) // c):
+        start, new_start = old.centre + c * column, new.centre + 2 * c * column
+        more_f[new_start : new_start + n] = f[start : start + n]
+    for column in range((old.slice_ball - old.parent) // c):
+        start, new_start = old.parent + c * column, new.parent + 2 * c * column
+        more_i[new_start : new_start + n] = i[start : start + n]
+    if c <= MOST_PAIRED:  # the table of distances moves, or gives way to bounds
+        rebuild(more_f, more_i, new)
+    return more_f, more_i
+
+
+@kernel
+def restart(f: Floats, i: Ints, epoch: int) -> None:
+    """Forget every ball and begin `epoch` with a root whose centre is a function of (key, epoch)."""
+    at = layout(i)
+    i[SIZE], i[EPOCH] = 0, epoch
+    point = np.empty(at.dim)
+    for j in range(at.dim):
+        point[j] = f[at.root + j]
+        if math.isnan(point[j]):
+            draw = uniforms(i[KEY0], i[KEY1], epoch, ROOT_STREAM + j // 4)[j % 4]
+            point[j] = draw_coordinate(i[at.values + j], draw)
+    if at.arms > 0 and math.isnan(f[at.root + at.context]):
+        coordinates = at.dim - at.context
+        arm = int(uniforms(i[KEY0], i[KEY1], epoch, ROOT_STREAM - 1)[0] * at.arms)
+        for j in range(coordinates):
+            point[at.context + j] = f[at.arm + arm * coordinates + j]
+    add_ball(f, i, at, point, 1.0, -1)
+
+
+@kernel
+def enter(f: Floats, i: Ints, number: int) -> None:
+    """Begin the epoch of a decision, if it has not begun."""
+    if i[DOUBLING] == 1:
+        epoch = epoch_of(number)
+        if epoch > i[EPOCH]:
+            restart(f, i, epoch)
