@@ -7,22 +7,24 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from paretozoom.dimensions import Categorical, Finite, Integer, Objective, Real
-    from paretozoom.environments import PaperTask, SmoothRidges, Tents
-    from paretozoom.policies import PCZ, ContextualZooming, Random
+    from paretozoom.environments import PaperTask, SmoothRidges, Task, Tents
+    from paretozoom.metrics import Metric
+    from paretozoom.policies import PCZ, ContextualZooming, Piece, Policy, Random
     from paretozoom.problem import Problem
-    from paretozoom.records import Asked, Decision, Dropped, Refused, Round, Snapshot, Told
+    from paretozoom.records import Asked, Decision, Dropped, Event, Refused, Round, Snapshot, Told
     from paretozoom.rounds import Rounds
-    from paretozoom.simulation import simulate
+    from paretozoom.simulation import simulate, simulate_in_chunks
 
 # Imported when first used: importing the package costs no compiler.
 _HOMES = {
     "dimensions": ["Categorical", "Finite", "Integer", "Objective", "Real"],
-    "environments": ["PaperTask", "SmoothRidges", "Tents"],
-    "policies": ["PCZ", "ContextualZooming", "Random"],
+    "environments": ["PaperTask", "SmoothRidges", "Task", "Tents"],
+    "metrics": ["Metric"],
+    "policies": ["PCZ", "ContextualZooming", "Piece", "Policy", "Random"],
     "problem": ["Problem"],
-    "records": ["Asked", "Decision", "Dropped", "Refused", "Round", "Snapshot", "Told"],
+    "records": ["Asked", "Decision", "Dropped", "Event", "Refused", "Round", "Snapshot", "Told"],
     "rounds": ["Rounds"],
-    "simulation": ["simulate"],
+    "simulation": ["simulate", "simulate_in_chunks"],
 }
 
 __all__ = [
@@ -32,10 +34,14 @@ __all__ = [
     "ContextualZooming",
     "Decision",
     "Dropped",
+    "Event",
     "Finite",
     "Integer",
+    "Metric",
     "Objective",
     "PaperTask",
+    "Piece",
+    "Policy",
     "Problem",
     "Random",
     "Real",
@@ -44,11 +50,16 @@ __all__ = [
     "Rounds",
     "SmoothRidges",
     "Snapshot",
+    "Task",
     "Tents",
     "Told",
     "simulate",
+    "simulate_in_chunks",
 ]
 __version__ = "0.1.0"
+
+
+_PARTS = ("checks", "environments", "metrics", "plots", "policies", "reproduce", "simulation", "study", "theory")
 
 
 def __getattr__(name: str) -> Any:
@@ -57,8 +68,10 @@ def __getattr__(name: str) -> Any:
             value = getattr(import_module(f"paretozoom.{home}"), name)
             globals()[name] = value
             return value
+    if name in _PARTS:
+        return import_module(f"paretozoom.{name}")
     raise AttributeError(f"module 'paretozoom' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, *_PARTS])

@@ -13,6 +13,7 @@ import numpy as np
 
 from paretozoom.dimensions import Categorical, Finite, Integer, Objective, Real
 from paretozoom.environments.base import Task
+from paretozoom.kernels.kinds import CATEGORICAL
 from paretozoom.metrics.base import Metric
 from paretozoom.policies.base import Policy
 from paretozoom.policies.random import Random
@@ -22,6 +23,7 @@ from paretozoom.rounds import Rounds
 from paretozoom.simulation import simulate
 
 Maker = Callable[[Problem, int], Policy]
+DRAWS = 400  # in one context, to see whether densities can be true
 
 PROBLEMS = {
     "one real context, one real arm": Problem(
@@ -72,6 +74,7 @@ def check_policy(make: Maker, rounds: int = 120) -> list[str]:
             continue
         taken.append(title)
         _check_decisions(make, problem, rounds)
+        _check_densities(make, problem, rounds)
         _check_state(make, problem, rounds)
         _check_refusals(make, problem)
     expect(bool(taken), f"a policy takes at least one of the problems {list(PROBLEMS)}")
@@ -136,6 +139,29 @@ def _check_decisions(make: Maker, problem: Problem, rounds: int) -> None:
         expect(sent == decision, f"a decision survives JSON; {decision!r} came back as {sent!r}")
 
 
+def _check_densities(make: Maker, problem: Problem, rounds: int) -> None:
+    """Draw at one context without telling: 1/density averages to the size of what can be drawn, and that was drawn."""
+    policy = make(problem, 7)
+    _play(policy, rounds, 4)
+    first, context = policy.number, _context(problem, np.random.default_rng(5))
+    inverse = [1.0 / policy.ask(context).density for _ in range(DRAWS)]
+    error = 5.0 * float(np.std(inverse)) / DRAWS**0.5 + 1e-9
+    points = np.array([entry.point for number, entry in policy._open.items() if number >= first])
+    arms = points[:, problem.encoding.context :]
+    limits = np.where(problem.encoding.kinds[problem.encoding.context :] == CATEGORICAL, np.inf, 1.0)
+    expect(bool(np.isfinite(arms).all() and (arms >= 0).all() and (arms <= limits).all()), "arms are encoded in [0, 1]")
+    if len(problem.encoding.arms):
+        size, slack = float(len(np.unique(arms, axis=0))), 0.0
+    elif arms.shape[1] == 1:
+        size, slack = float(np.ptp(arms)), 20.0 / DRAWS
+    else:
+        return
+    expect(
+        float(np.mean(inverse)) <= size * (1.0 + slack) + error,
+        f"1/density averages to the size of what can be drawn, at most {size:.3f} here; it is {np.mean(inverse):.3f}",
+    )
+
+
 def _check_state(make: Maker, problem: Problem, rounds: int) -> None:
     policy = make(problem, 3)
     _, events = _play(policy, rounds, 1)
@@ -143,6 +169,8 @@ def _check_state(make: Maker, problem: Problem, rounds: int) -> None:
     loaded = make(problem, 4)
     loaded.load(policy.dump())
     expect(_bytes(loaded) == state, "load(dump()) gives the same bytes")
+    learned = [array for name, array in policy.dump().arrays.items() if not name.startswith("open_")]
+    expect(all(bool(np.isfinite(array).all()) for array in learned), "what was learned is finite, also in parts")
     expect(loaded.open == policy.open, "open decisions survive load(dump())")
     replayed = make(problem, 3)
     for event in events:

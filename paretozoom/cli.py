@@ -65,7 +65,8 @@ def study(
     from paretozoom.report import write_report
     from paretozoom.study import Study, run_study
 
-    path = file if file.exists() or file.suffix else Path("studies") / f"{file}.toml"
+    path = _find_study(file)
+    _make_importable(Path.cwd(), path.parent)
     plan = Study.read(path)
     folder = out or Path("results") / plan.name
     with _progress(f"{plan.name}: {plan.rounds:,} rounds") as progress:
@@ -117,7 +118,29 @@ def policies() -> None:
         table.add_column(column)
     for name, member in find_members("paretozoom.policies", Policy).items():
         table.add_row(name, (member.__doc__ or "").strip().split("\n")[0])
-    Console().print(table)
+    Console(markup=False, emoji=False).print(table)
+
+
+def _find_study(file: Path) -> Path:
+    """A file, or the name of one in studies/ here or of one that comes with the package."""
+    if file.exists() or file.suffix:
+        return file
+    folders = [Path("studies"), Path(__file__).parent / "studies"]
+    return next((f / f"{file}.toml" for f in folders if (f / f"{file}.toml").exists()), folders[0] / f"{file}.toml")
+
+
+def _make_importable(*folders: Path) -> None:
+    """Let a study name classes in files beside it, here and in worker processes."""
+    paths = [str(folder.resolve()) for folder in folders]
+    sys.path[:0] = [path for path in paths if path not in sys.path]
+    os.environ["PYTHONPATH"] = os.pathsep.join([*paths, *filter(None, [os.environ.get("PYTHONPATH")])])
+
+
+def _say_if_compiling() -> None:
+    from paretozoom.kernels import jit
+
+    if jit.CACHE_FOLDER is None or not any(jit.CACHE_FOLDER.iterdir()):
+        print("compiling kernels, which takes about half a minute the first time", file=sys.stderr)
 
 
 @contextmanager
@@ -125,6 +148,7 @@ def _progress(title: str) -> Iterator[Callable[[int, int], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+    _say_if_compiling()
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     console = Console(stderr=True)
     with Progress(*columns, console=console, disable=not console.is_terminal and "CI" in os.environ) as bar:
@@ -148,7 +172,7 @@ def _print_policies(environment: str, found: dict[str, Any]) -> None:
     for label, row in sorted(found.items(), key=lambda item: item[1]["regret"]["mean"]):
         se = row["regret"]["se"]
         table.add_row(
-            " ".join([label, *(rf"\[{note}]" for note in row["notes"])]),
+            " ".join([label, *(f"[{note}]" for note in row["notes"])]),
             f"{row['regret']['mean']:,.0f}" + ("" if se is None else f" ± {se:,.0f}"),
             _number(row["regret_over_random"], ".3f"),
             _number(row["front_share"], ".3f"),
@@ -157,7 +181,7 @@ def _print_policies(environment: str, found: dict[str, Any]) -> None:
             _number(row.get("balls"), ".1f"),
             _number(row["seconds_per_round"] * 1e6, ".2f"),
         )
-    Console().print(table)
+    Console(markup=False, emoji=False).print(table)
 
 
 def _print_claims(found: dict[str, Any]) -> None:
@@ -171,7 +195,7 @@ def _print_claims(found: dict[str, Any]) -> None:
     words = {True: "yes", False: "no", None: "-"}
     for claim in found.values():
         table.add_row(claim["claim"], claim["paper"], claim["measured"], claim["bar"], words[claim["holds"]])
-    Console().print(table)
+    Console(markup=False, emoji=False).print(table)
 
 
 def _number(value: float | None, form: str) -> str:

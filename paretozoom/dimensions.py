@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from numbers import Number
 from typing import Any, Literal, cast
 
@@ -46,10 +46,9 @@ def plain_of(value: Any) -> Any:
 
 
 def _checked_choices(choices: Any, field: str) -> tuple[Any, ...]:
-    try:
-        values = tuple(plain_of(c) for c in choices)
-    except TypeError:
-        raise Refused(f"{field} are {choices!r}, expected a list") from None
+    if isinstance(choices, str) or not isinstance(choices, Iterable):
+        raise Refused(f"{field} are {choices!r}, expected a list")
+    values = tuple(plain_of(choice) for choice in choices)
     for value in values:
         if type(value) not in (str, int, float, bool) or (type(value) is float and not math.isfinite(value)):
             raise Refused(f"{field} are {values!r}, expected strings, numbers or booleans")

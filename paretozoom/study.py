@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import os
 import time
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +69,11 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         for field, least in (("rounds", 1), ("runs", 1), ("seed", 0), ("delay", 0)):
             if getattr(self, field) < least:
                 raise Refused(f"{field}: {getattr(self, field)!r} is below {least}")
+        if not self.name or not self.name.isprintable() or set(self.name) & set("/\\") or self.name.startswith("."):
+            raise Refused(f"name: {self.name!r} cannot name a folder")
+        for policy in self.policies:
+            if "seed" in policy.parameters:
+                raise Refused(f"policies[{policy.title!r}]: a seed is given, but each run has its own from the study's")
         for field in ("environments", "policies"):
             titles = [spec.title for spec in getattr(self, field)]
             if not titles:
@@ -198,12 +205,27 @@ def play(study: Study, part: Part) -> Snapshot:
     return Snapshot(header, arrays)
 
 
+@cache
+def _sources(environment: str, policy: str) -> str:
+    """A fingerprint of all code that a part depends on: the package's, and the files of classes of the user's own."""
+    files = set(Path(paretozoom.__file__).parent.rglob("*.py"))
+    for member in (
+        find_member("paretozoom.environments", Task, environment),
+        find_member("paretozoom.policies", Policy, policy),
+    ):
+        for ancestor in member.__mro__[:-1]:
+            files.add(Path(inspect.getfile(ancestor)))
+        for kernels in (getattr(member, "mean_kernel", None), getattr(member, "kernel", None)):
+            functions = [kernels] if callable(kernels) else [f for f in vars(kernels or object).values() if callable(f)]
+            files.update(jit.files_behind(*(f for f in functions if hasattr(f, "py_func"))))
+    return jit.fingerprint(*(file for file in files if file.is_file()))
+
+
 def _part_path(study: Study, part: Part, out: Path) -> Path:
     """Where a part is kept: under a name made from all that it depends on."""
     key = msgspec.json.encode(
         [
-            paretozoom.__version__,
-            jit.fingerprint(*Path(jit.__file__).parent.glob("*.py")),
+            _sources(study.environments[part.environment].name, study.policies[part.policy].name),
             [study.rounds, study.seed, study.delay],
             [study.environments[part.environment].name, study.environments[part.environment].parameters],
             [study.policies[part.policy].name, study.policies[part.policy].parameters],
@@ -225,6 +247,24 @@ def write_whole(path: Path, data: bytes) -> None:
     os.replace(temporary, path)
 
 
+def _is_whole(path: Path) -> bool:
+    """Whether a part was played and can be read; one that is damaged is played again."""
+    try:
+        Snapshot.from_bytes(path.read_bytes())
+    except (OSError, Refused):
+        return False
+    return True
+
+
+def _check_folder(out: Path) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        write_whole(out / "parts" / ".writable", b"")
+        (out / "parts" / ".writable").unlink()
+    except OSError as error:
+        raise Refused(f"out: {str(out)!r} is not a folder that can be written ({error.strerror})") from error
+
+
 def run_study(
     study: Study, out: Path, *, jobs: int | None = None, progress: Callable[[int, int], None] | None = None
 ) -> dict[str, Any]:
@@ -236,7 +276,8 @@ def run_study(
     if jobs is not None and jobs < 1:
         raise Refused(f"jobs: {jobs!r} is below 1")
     parts = parts_of(study)
-    missing = [part for part in parts if not _part_path(study, part, out).exists()]
+    _check_folder(out)
+    missing = [part for part in parts if not _is_whole(_part_path(study, part, out))]
     for done, _ in enumerate(_played(study, missing, out, jobs or os.cpu_count() or 1), len(parts) - len(missing)):
         if progress is not None:
             progress(done, len(parts))
@@ -285,5 +326,5 @@ def _played(study: Study, missing: list[Part], out: Path, jobs: int) -> Iterator
         return
     from joblib import Parallel, delayed
 
-    pool = Parallel(n_jobs=jobs, return_as="generator_unordered")
+    pool = Parallel(n_jobs=min(jobs, len(missing)), return_as="generator_unordered")
     yield from pool(delayed(_play_and_keep)(study, part, out) for part in missing)

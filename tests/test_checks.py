@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from paretozoom import Decision, Problem, Random, Snapshot, Tents
@@ -78,8 +79,22 @@ class Moody(Random):
         super().__init__(problem, seed=0)
 
 
-@pytest.mark.parametrize("broken", [Forgetful, Careless, Moody])
-def test_broken_policies_are_caught(broken: type[Random]) -> None:
+class Boastful(PCZ):
+    """Says that it draws uniformly, whatever it does."""
+
+    name = "boastful"
+
+    def ask(self, context: Values = ()) -> Decision:
+        decision = msgspec.structs.replace(super().ask(context), density=1.0)
+        self._open[decision.number].decision = decision
+        return decision
+
+    def __init__(self, problem: Problem, *, seed: int = 0) -> None:
+        super().__init__(problem, horizon=200, confidence=0.05, seed=seed)
+
+
+@pytest.mark.parametrize("broken", [Forgetful, Careless, Moody, Boastful])
+def test_broken_policies_are_caught(broken: type[Random] | type[Boastful]) -> None:
     with pytest.raises(CheckFailed):
         check_policy(lambda problem, seed: broken(problem, seed=seed))
 

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from paretozoom import __version__
 from paretozoom.cli import app
 from paretozoom.reproduce import POLICIES
+from paretozoom.study import Spec, Study, run_study
 
 POLICY_KEYS = {
     "regret",
@@ -73,6 +74,46 @@ def test_study_command(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "report.html").exists()
 
 
+def test_a_study_of_my_own_notices_every_change(tmp_path: Path) -> None:
+    """A task in a file beside the study, whose kernel calls a helper in yet another file; then the helper changes."""
+    (tmp_path / "my_task.py").write_text(
+        "import my_helper\n"
+        "from paretozoom import Objective, Problem, Real, Task\n"
+        "from paretozoom.kernels.jit import kernel\n\n"
+        "@kernel\ndef _mean(world, point, out):\n    out[0] = my_helper.height(point[1])\n\n"
+        "class Mine(Task):\n    name = 'mine'\n    mean_kernel = _mean\n\n"
+        "    def __init__(self):\n"
+        "        super().__init__(Problem(context=[], arm=[Real('y')], objectives=[Objective('r')]))\n"
+    )
+    (tmp_path / "mine.toml").write_text(
+        'name = "mine"\nrounds = 200\nruns = 1\n'
+        '[[environments]]\nname = "my_task:Mine"\n[[policies]]\nname = "random"\n'
+    )
+    means = []
+    for height in ("0.25", "0.75"):
+        (tmp_path / "my_helper.py").write_text(
+            f"from paretozoom.kernels.jit import kernel\n\n@kernel\ndef height(y):\n    return {height}\n"
+        )
+        result = command("study", str(tmp_path / "mine.toml"), "--jobs", "1", "--out", str(tmp_path / "out"))
+        assert result.returncode == 0, result.stderr
+        results = msgspec.json.decode((tmp_path / "out" / "results.json").read_bytes())
+        means.append(results["environments"]["my_task:Mine"]["policies"]["random"]["mean_reward"]["r"])
+    # 200 Bernoulli draws: five standard errors are 0.16.
+    assert means == [pytest.approx(0.25, abs=0.16), pytest.approx(0.75, abs=0.16)]
+
+
+def test_a_damaged_part_is_played_again(tmp_path: Path) -> None:
+    study = Study("small", 20, 2, (Spec("paper"),), (Spec("random"),))
+    first = run_study(study, tmp_path, jobs=1)
+    for part in (tmp_path / "parts").iterdir():
+        part.write_bytes(part.read_bytes()[:50])
+    again = run_study(study, tmp_path, jobs=1)
+    assert (
+        first["environments"]["paper"]["policies"]["random"]["regret"]
+        == (again["environments"]["paper"]["policies"]["random"]["regret"])
+    )
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -83,6 +124,7 @@ def test_study_command(tmp_path: Path) -> None:
         (["reproduce", "--seed", "-1"], ["seed: -1"]),
         (["reproduce", "--jobs", "0"], ["jobs: 0"]),
         (["reproduce", "--rounds", "x"], ["--rounds"]),
+        (["reproduce", "--out", __file__], ["out", "test_cli.py"]),
     ],
 )
 def test_bad_calls_end_in_a_sentence(arguments: list[str], words: list[str]) -> None:

@@ -142,6 +142,8 @@ name = "pcz"
         (('name = "pcz"', 'name = "pcz"\nparameters = {horizon = "x"}'), ["policies['pcz']", "horizon", "'x'"]),
         (('name = "pcz"', 'name = "pcz"\n[[policies]]\nname = "pcz"'), ["policies", "'pcz'", "twice"]),
         (('name = "pcz"', 'name = "pcz"\nlabel = "../up"'), ["policies", "'../up'"]),
+        (('name = "pcz"', 'name = "pcz"\nparameters = {seed = 1}'), ["policies['pcz']", "seed"]),
+        (('name = "good"', 'name = "../good"'), ["name", "'../good'"]),
         (('name = "pcz"', 'name = "no.such.module:Class"'), ["policies", "no.such.module:Class"]),
         (('name = "pcz"', 'name = "paretozoom.records:Round"'), ["policies", "paretozoom.records:Round"]),
         (('name = "good"', "name = "), ["line", "1"]),

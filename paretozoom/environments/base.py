@@ -38,6 +38,13 @@ def means(world, points, out):
 
 
 @kernel
+def line(world, point, context, grid, out):
+    for arm in range(len(grid)):
+        point[context:] = grid[arm]
+        mean(world, point, out[arm])
+
+
+@kernel
 def gaps(world, points, context, grid, own, out):
     point = np.empty(points.shape[1])
     other = np.empty(own.shape[1])
@@ -96,6 +103,11 @@ class Task:
     ) -> None:
         if noise not in ("bernoulli", "gaussian"):
             raise Refused(f"noise: {noise!r} is not 'bernoulli' or 'gaussian'")
+        for objective in problem.objectives:
+            if noise == "gaussian" and objective.bounded:
+                raise Refused(
+                    f"objectives[{objective.name!r}]: bounded, but Gaussian rewards are not; use bounded=False"
+                )
         self.problem = problem
         self.world = np.zeros(0) if world is None else np.asarray(world, float)
         self.noise = noise
@@ -208,13 +220,16 @@ class Task:
     def front_intervals(self, points: Floats) -> list[list[tuple[float, float]]]:
         """The Pareto set above each point's context, as intervals of the one arm coordinate."""
         grid = self._arm_grid()
+        vectors = np.empty((len(grid), len(self.problem.objectives)))
+        marks = np.zeros(len(grid) + 2, np.int64)
         found = []
         for point in points:
-            line = np.repeat(point[None], len(grid), axis=0)
-            line[:, self.problem.encoding.context :] = grid
-            vectors, best = self.means(line), np.zeros(2 * len(grid), np.int64)
-            mark_front(vectors.ravel(), 0, vectors.shape[1], best, 0, len(grid), len(grid))
-            marks = np.concatenate([[0], best[: len(grid)], [0]])
+            self._truth.line(self.world, point.copy(), self.problem.encoding.context, grid, vectors)
+            # From the best of the first objective down, ties by the others: what dominates a vector comes before it.
+            order = np.lexsort(vectors.T[::-1])[::-1]
+            best = np.zeros(2 * len(grid), np.int64)
+            mark_front(vectors[order].ravel(), 0, vectors.shape[1], best, 0, len(grid), len(grid))
+            marks[1:-1][order] = best[: len(grid)]
             starts, ends = np.flatnonzero(np.diff(marks) == 1), np.flatnonzero(np.diff(marks) == -1) - 1
             found.append([(float(grid[a, 0]), float(grid[b, 0])) for a, b in zip(starts, ends, strict=True)])
         return found

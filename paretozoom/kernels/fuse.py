@@ -47,17 +47,15 @@ def _import(body: str, functions: dict[str, Callable[..., Any]]) -> ModuleType |
     """The module by way of a file, if there is a folder for it and every function can be imported by name."""
     if jit.CACHE_FOLDER is None:
         return None
-    files = []
     lines = ["import math", "import numpy as np", "from paretozoom.kernels.jit import kernel"]
     for name, function in sorted(functions.items()):
         home = sys.modules.get(function.__module__)
         file = getattr(home, "__file__", None)
         if function.__module__ == "__main__" or not file or getattr(home, function.__name__, None) is not function:
             return None
-        files.append(Path(file))
         lines.append(f"from {function.__module__} import {function.__name__} as {name}")
     text = "\n".join(lines) + "\n\n" + body
-    digest = hashlib.sha256((text + jit.fingerprint(*files)).encode()).hexdigest()[:16]
+    digest = hashlib.sha256((text + jit.fingerprint(*jit.files_behind(*functions.values()))).encode()).hexdigest()[:16]
     path = jit.CACHE_FOLDER / f"fused_{digest}.py"
     if not path.exists():
         _write_whole(path, text)

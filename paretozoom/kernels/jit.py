@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import os
 import sys
 import tempfile
@@ -30,6 +31,30 @@ def fingerprint(*files: Path) -> str:
     for file in sorted(files):
         digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def files_behind(*functions: Callable[..., Any]) -> list[Path]:
+    """The files of some functions and of every compiled function that they call, directly or not.
+
+    >>> [file.name for file in files_behind(fingerprint)]
+    ['jit.py']
+    """
+    found: set[Path] = set()
+    seen: set[int] = set()
+    waiting = list(functions)
+    while waiting:
+        function = waiting.pop()
+        function = getattr(function, "py_func", function)
+        if id(function) in seen:
+            continue
+        seen.add(id(function))
+        found.add(Path(function.__code__.co_filename))
+        names: dict[str, Any] = {name: function.__globals__.get(name) for name in function.__code__.co_names}
+        for value in list(names.values()):
+            if inspect.ismodule(value):  # called as module.function
+                names.update({f"{value.__name__}.{n}": getattr(value, n, None) for n in function.__code__.co_names})
+        waiting += [value for value in names.values() if hasattr(value, "py_func")]
+    return sorted(found)
 
 
 def _cache_root() -> Path:
@@ -93,11 +118,14 @@ def inlined(function: Function) -> Function:
 
 def _compiled(function: Function, inline: Literal["never", "always"]) -> Function:
     # Functions typed in at a prompt have no file whose change could be noticed: not cached.
-    if CACHE_FOLDER is None or not Path(function.__code__.co_filename).is_file():
+    files = files_behind(function)
+    if CACHE_FOLDER is None or not all(file.is_file() for file in files):
         return cast(Function, numba.njit(error_model="numpy", inline=inline)(function))
     settings: Any = numba.config
     before = settings.CACHE_DIR
-    settings.CACHE_DIR = str(CACHE_FOLDER)  # numba looks where to cache when a function is decorated
+    outside = [file for file in files if file.parent != Path(__file__).parent]
+    folder = CACHE_FOLDER / fingerprint(*outside) if outside else CACHE_FOLDER
+    settings.CACHE_DIR = str(folder)  # numba looks where to cache when a function is decorated
     try:
         return cast(Function, numba.njit(cache=True, error_model="numpy", inline=inline)(function))
     finally:
