@@ -290,7 +290,9 @@ def test_finite_arms_are_the_arms_themselves():
 def test_spaces_of_every_kind():
     assert zooming_number(NoGap(context=[], arm=[Real("angle", periodic=True)]), 0.5) == 4
     assert zooming_number(NoGap(context=[], arm=[Real("y")]), 0.5) == 3
-    assert zooming_number(NoGap(context=[Categorical("c", "ab")], arm=[Categorical("a", "xyz")]), 0.5) == 6
+    assert (
+        zooming_number(NoGap(context=[Categorical("c", ["a", "b"])], arm=[Categorical("a", ["x", "y", "z"])]), 0.5) == 6
+    )
     assert zooming_number(NoGap(context=[Integer("n", 1, 5)], arm=[Integer("m", 0, 1)]), 0.01) == 10
     assert zooming_number(NoGap(context=[], arm=[Integer("n", 0, 10**6)]), 0.25) == 5
 
