@@ -16,7 +16,8 @@ test: $(VENV)/dev
 
 prove: $(VENV)/dev
 	$(BIN)/pytest -m proof
-	$(BIN)/paretozoom reproduce
+	$(BIN)/python benchmarks/growth.py
+	$(BIN)/python benchmarks/rounds.py
 
 $(VENV)/run: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
