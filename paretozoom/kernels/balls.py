@@ -195,7 +195,7 @@ def squares(f: Floats, i: Ints, at: Layout, ball: int, first: int, end: int, poi
     return total
 
 
-@kernel
+@inlined
 def uncertainty(f: Floats, i: Ints, at: Layout, count: int) -> float:
     """u_B of a count (Section 3 of the paper); infinite when nothing was seen, unless OFFSET is positive."""
     seen = count + f[OFFSET]
@@ -204,7 +204,7 @@ def uncertainty(f: Floats, i: Ints, at: Layout, count: int) -> float:
     return f[MULTIPLIER] * math.sqrt(f[at.numerators + i[EPOCH]] / seen)
 
 
-@kernel
+@inlined
 def refresh(f: Floats, i: Ints, at: Layout, ball: int, objective: int) -> None:
     """Recompute one pre-index: mean + u_B + r(B)."""
     entry = objective * at.capacity + ball
@@ -265,7 +265,7 @@ def find_near(f: Floats, i: Ints, at: Layout, point: Floats) -> int:
     return near
 
 
-@kernel
+@inlined
 def list_owner(i: Ints, at: Layout, found: int, place: int) -> int:
     """Put a chosen relevant ball among the first `found` of the list in `near`, once, in order of creation."""
     if i[at.chosen + place] == 0:

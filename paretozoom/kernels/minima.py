@@ -106,7 +106,7 @@ def _settle_one(f: Floats, i: Ints, at: Layout, ball: int, changed: int, value: 
     return i[at.nearest + entry] != changed
 
 
-@kernel
+@inlined
 def settle(f: Floats, i: Ints, at: Layout, changed: int, o: int, before: float) -> None:
     """Correct all minima in one objective after the pre-index of one ball changed from `before`."""
     now = f[at.pre + o * at.capacity + changed]

@@ -47,7 +47,7 @@ def contains(f: Floats, i: Ints, at: Layout, ball: int, arm: float) -> bool:
     return low <= arm <= high or low2 <= arm <= high2
 
 
-@kernel
+@inlined
 def _sort_slices(f: Floats, i: Ints, at: Layout, first: int, end: int) -> None:
     """Sort the slices [first, end) by low end: Shell's sort, which small and sorted lists hardly notice."""
     gap = 1
@@ -77,7 +77,7 @@ def _put(f: Floats, i: Ints, at: Layout, slices: int, low: float, high: float, b
     return slices + 1
 
 
-@kernel
+@inlined
 def _widen(f: Floats, i: Ints, at: Layout, covers: int, first: int, end: int) -> int:
     """Merge the slices [first, end), sorted by low end, into the cover; returns its new length."""
     for k in range(covers):
@@ -100,7 +100,7 @@ def _widen(f: Floats, i: Ints, at: Layout, covers: int, first: int, end: int) ->
     return merged
 
 
-@kernel
+@inlined
 def _cells_of_level(f: Floats, i: Ints, at: Layout, cells: int, covers: int, first: int, end: int) -> int:
     """Append the cells of one level: the union of its slices less the cover; returns the new number of cells."""
     cover, k = 0, first
@@ -128,7 +128,7 @@ def _cells_of_level(f: Floats, i: Ints, at: Layout, cells: int, covers: int, fir
     return cells
 
 
-@kernel
+@inlined
 def _place_of(f: Floats, i: Ints, at: Layout, ball: int, level_first: int, here: int, relevant: int) -> int:
     """The place of a ball in the relevant list, adding it if this is the first of its slices to matter."""
     for k in range(level_first, here if i[at.kinds + at.context] == PERIODIC else level_first):
@@ -168,7 +168,7 @@ def survey(f: Floats, i: Ints, at: Layout, point: Floats) -> tuple[int, int]:
     return levels, relevant
 
 
-@kernel
+@inlined
 def _find_relevant(
     f: Floats, i: Ints, at: Layout, first: int, end: int, first_cell: int, end_cell: int, relevant: int
 ) -> int:
@@ -190,7 +190,7 @@ def _find_relevant(
     return relevant
 
 
-@kernel
+@inlined
 def _add_piece(f: Floats, at: Layout, pieces: int, low: float, high: float) -> int:
     """Append an interval to the pieces, or to the last of them if they touch; returns their new number."""
     if pieces > 0 and low <= f[at.spare_high + pieces - 1]:
@@ -201,7 +201,7 @@ def _add_piece(f: Floats, at: Layout, pieces: int, low: float, high: float) -> i
     return pieces + 1
 
 
-@kernel
+@inlined
 def _pieces_of_level(f: Floats, i: Ints, at: Layout, level: int) -> int:
     """List what the chosen slices of a level cover of its cells, merged and ascending; returns how many pieces."""
     first, end = i[at.level_slice + level], i[at.level_slice + level + 1]

@@ -13,7 +13,7 @@ from paretozoom.kernels.balls import (
     uncertainty,
 )
 from paretozoom.kernels.growth import add_ball
-from paretozoom.kernels.jit import Floats, Ints, kernel
+from paretozoom.kernels.jit import Floats, Ints, inlined, kernel
 from paretozoom.kernels.minima import compute_indices
 
 # Coordinates in [0, 1] cannot tell smaller balls apart.
@@ -25,7 +25,7 @@ _slice_survey, slice_union, _slice_walk = slices.survey, slices.union, slices.wa
 _slice_owners, _slice_contains = slices.owners, slices.contains
 
 
-@kernel
+@inlined
 def look(f: Floats, i: Ints, at: Layout, point: Floats) -> tuple[int, int]:
     """Find the relevant balls at the point's context and their indices; returns the numbers of levels and of balls."""
     if at.arms > 0:
@@ -36,7 +36,7 @@ def look(f: Floats, i: Ints, at: Layout, point: Floats) -> tuple[int, int]:
     return levels, relevant
 
 
-@kernel
+@inlined
 def draw_arm(f: Floats, i: Ints, at: Layout, point: Floats, levels: int, relevant: int, u: float) -> tuple[int, float]:
     """Draw uniformly on the union of the chosen balls' domains, into the point; returns finite arm and density."""
     if at.arms > 0:
@@ -59,7 +59,7 @@ def measure(f: Floats, i: Ints, at: Layout, levels: int, relevant: int) -> float
     return slice_union(f, i, at, levels)[1]
 
 
-@kernel
+@inlined
 def find_owners(f: Floats, i: Ints, at: Layout, point: Floats, levels: int, relevant: int, arm: int) -> int:
     """List in `near` the chosen balls whose domain contains the drawn arm, oldest first; returns how many they are."""
     if at.arms > 0:
