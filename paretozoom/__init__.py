@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from paretozoom.problem import Problem
     from paretozoom.records import Asked, Decision, Dropped, Event, Refused, Round, Snapshot, Told
     from paretozoom.rounds import Rounds
+    from paretozoom.similarity import Similarity
     from paretozoom.simulation import simulate, simulate_in_chunks
 
 # Imported when first used: importing the package costs no compiler.
@@ -24,6 +25,7 @@ _HOMES = {
     "problem": ["Problem"],
     "records": ["Asked", "Decision", "Dropped", "Event", "Refused", "Round", "Snapshot", "Told"],
     "rounds": ["Rounds"],
+    "similarity": ["Similarity"],
     "simulation": ["simulate", "simulate_in_chunks"],
 }
 
@@ -48,6 +50,7 @@ __all__ = [
     "Refused",
     "Round",
     "Rounds",
+    "Similarity",
     "SmoothRidges",
     "Snapshot",
     "Task",

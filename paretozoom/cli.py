@@ -168,7 +168,7 @@ def _print_policies(environment: str, found: dict[str, Any]) -> None:
     caption = "m/M: smallest over largest bin, and local entropy: 1 is fair. us: microseconds per round"
     table = Table(title=f"{environment}: regret and fairness", caption=caption, box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for column in ("policy", "regret", "/random", "front", "m/M", "entropy", "balls", "us"):
-        table.add_column(column, justify="left" if column == "policy" else "right", no_wrap=True)
+        table.add_column(column, justify="left" if column == "policy" else "right", no_wrap=column != "policy")
     for label, row in sorted(found.items(), key=lambda item: item[1]["regret"]["mean"]):
         se = row["regret"]["se"]
         table.add_row(

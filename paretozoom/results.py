@@ -87,7 +87,10 @@ def is_covered(policy: PCZ, environment: Task, rounds: int) -> bool:
     [False, True, True, False]
     """
     return (
-        policy.horizon == rounds and policy.confidence == 1 and environment.noise_scale <= policy.noise <= 1
+        policy.horizon == rounds
+        and policy.confidence == 1
+        and policy.similarity.scale == 1
+        and environment.noise_scale <= policy.noise <= 1
     )  # less noise than 1 makes balls full earlier, so the bounds hold all the more
 
 

@@ -19,8 +19,9 @@ from paretozoom.kernels.kinds import LINEAR, PERIODIC
 CAPACITY, SIZE, CONTEXT, DIM, LEARNED, ARMS, WEIGHTS, EPOCH, EPOCHS, DOUBLING, KEY0, KEY1 = range(12)
 HEADER = 12
 # f[:CONSTANTS]: the uncertainty of a count is MULTIPLIER * sqrt(numerator of the epoch / (count + OFFSET))
-MULTIPLIER, OFFSET = range(2)
-CONSTANTS = 2
+# and the similarity distance is min(1, SCALE * the root of the mean squared gap of the coordinates)
+MULTIPLIER, OFFSET, SCALE = range(3)
+CONSTANTS = 3
 
 # Up to this capacity the distances between all centres are kept, not computed anew.
 MOST_PAIRED = 128
@@ -249,7 +250,7 @@ def find_near(f: Floats, i: Ints, at: Layout, point: Floats) -> int:
         child = i[at.child + i[at.near + k]]
         while child >= 0:
             part = squares(f, i, at, child, 0, at.context, point, 0)
-            twice = 2.0 * f[at.radius + child]
+            twice = 2.0 * f[at.radius + child] / f[SCALE]
             if part <= at.dim * twice * twice * (1.0 + SLACK):
                 f[at.context_part + child] = part
                 i[at.near + near] = child

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from paretozoom.kernels.balls import Layout, find_near, list_owner, squared
+from paretozoom.kernels.balls import SCALE, Layout, find_near, list_owner, squared
 from paretozoom.kernels.jit import Floats, Ints, kernel
 
 
@@ -17,7 +17,7 @@ def contains(f: Floats, i: Ints, at: Layout, ball: int, arms: Floats, start: int
     for j in range(at.dim - at.context):
         column = at.context + j
         total += squared(i[at.kinds + column], f[at.centre + column * at.capacity + ball], arms[start + j])
-    return math.sqrt(total / at.dim) <= f[at.radius + ball]
+    return f[SCALE] * math.sqrt(total / at.dim) <= f[at.radius + ball]
 
 
 @kernel

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import math
 
-from paretozoom.kernels.balls import MOST_PAIRED, SIZE, SLACK, Layout, squares
+from paretozoom.kernels.balls import MOST_PAIRED, SCALE, SIZE, SLACK, Layout, squares
 from paretozoom.kernels.jit import Floats, Ints, inlined, kernel
 
 
 @inlined
 def _distance_from_here(f: Floats, i: Ints, at: Layout, ball: int) -> float:
     """The similarity distance D of a centre from the point in `here`."""
-    return math.sqrt(squares(f, i, at, ball, 0, at.dim, f, at.here) / at.dim)
+    return min(1.0, f[SCALE] * math.sqrt(squares(f, i, at, ball, 0, at.dim, f, at.here) / at.dim))
 
 
 @kernel

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from paretozoom.kernels.balls import Layout, find_near, list_owner
+from paretozoom.kernels.balls import SCALE, Layout, find_near, list_owner
 from paretozoom.kernels.jit import Floats, Ints, inlined, kernel
 from paretozoom.kernels.kinds import PERIODIC
 
@@ -24,7 +24,8 @@ def slice_of(f: Floats, i: Ints, at: Layout, ball: int) -> tuple[float, float, f
     """
     if ball == 0:  # the root contains everything by definition
         return 0.0, 1.0, 1.0, 0.0
-    reach = at.dim * f[at.radius + ball] * f[at.radius + ball] - f[at.context_part + ball]
+    radius = f[at.radius + ball] / f[SCALE]
+    reach = at.dim * radius * radius - f[at.context_part + ball]
     if reach < 0.0:
         return 1.0, 0.0, 1.0, 0.0
     half = math.sqrt(reach)

@@ -6,6 +6,7 @@ from paretozoom.kernels import finite, slices
 from paretozoom.kernels.balls import (
     DOUBLING,
     EPOCH,
+    SCALE,
     SLACK,
     Layout,
     epoch_of,
@@ -84,7 +85,7 @@ def in_domain(f: Floats, i: Ints, at: Layout, ball: int, point: Floats) -> bool:
         waiting -= 1
         child = i[at.child + i[at.near + waiting]]
         while child >= 0:
-            twice = 2.0 * f[at.radius + child]
+            twice = 2.0 * f[at.radius + child] / f[SCALE]
             if squares(f, i, at, child, 0, at.dim, point, 0) <= at.dim * twice * twice * (1.0 + SLACK):
                 if f[at.radius + child] < f[at.radius + ball] and _contains(f, i, at, child, point):
                     return False

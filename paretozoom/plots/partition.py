@@ -54,7 +54,7 @@ def info(policy: Zooming, environment: Task | None = None) -> Partition:
     """
     front = None if environment is None else front_of(environment)
     balls = policy.balls
-    return _info(policy.problem, balls.centre, balls.radius, balls.count, front)
+    return _info(policy.problem, balls.centre, balls.radius, balls.count, front, policy.similarity.scale)
 
 
 def info_of_snapshot(snapshot: Snapshot, problem: Problem, front: Front | None = None) -> Partition:
@@ -62,7 +62,8 @@ def info_of_snapshot(snapshot: Snapshot, problem: Problem, front: Front | None =
     if not has_balls(snapshot):
         raise Refused(f"snapshot: it holds {sorted(snapshot.arrays)!r}, so it is not one of a zooming policy")
     centre, radius, count = (snapshot.arrays[name] for name in ARRAYS)
-    return _info(problem, centre, radius, count, front)
+    scale = (snapshot.header.get("parameters", {}).get("similarity") or {}).get("scale", 1.0)
+    return _info(problem, centre, radius, count, front, scale)
 
 
 def has_balls(snapshot: Snapshot) -> bool:
@@ -74,7 +75,9 @@ def has_balls(snapshot: Snapshot) -> bool:
     return all(name in snapshot.arrays for name in ARRAYS)
 
 
-def _info(problem: Problem, centre: Floats, radius: Floats, count: Ints, front: Front | None) -> Partition:
+def _info(
+    problem: Problem, centre: Floats, radius: Floats, count: Ints, front: Front | None, scale: float
+) -> Partition:
     if centre.shape != (len(radius), problem.dim):
         raise Refused(f"centre: its shape is {centre.shape}, expected ({len(radius)}, {problem.dim})")
     plane = plane_of(problem)
@@ -83,7 +86,7 @@ def _info(problem: Problem, centre: Floats, radius: Floats, count: Ints, front: 
     sizes, place, balls_of = np.unique(-radius, return_inverse=True, return_counts=True)
     levels = np.zeros((len(arms), len(contexts)), np.int64)  # the root contains everything
     for ball in np.argsort(-radius, kind="stable"):
-        covered = up[:, ball, None] + right[None, :, ball] <= radius[ball] ** 2
+        covered = up[:, ball, None] + right[None, :, ball] <= (radius[ball] / scale) ** 2
         levels[covered] = place[ball]
     rows = np.argmin(up, axis=0).astype(float) if plane.rows else centre[:, 1]
     discs = not plane.rows and bool((problem.encoding.kinds == LINEAR).all())
@@ -96,7 +99,7 @@ def _info(problem: Problem, centre: Floats, radius: Floats, count: Ints, front: 
         rows.tolist(),
         radius.tolist(),
         count.reshape(len(radius), -1).max(axis=1).tolist(),
-        math.sqrt(problem.dim) if discs else 0.0,
+        math.sqrt(problem.dim) / scale if discs else 0.0,
         front,
     )
 

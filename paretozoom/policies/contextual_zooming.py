@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import ClassVar, Literal
 
@@ -15,6 +15,7 @@ from paretozoom.policies.parameters import checked_delta, checked_positive, chec
 from paretozoom.policies.zooming import Zooming
 from paretozoom.problem import Problem
 from paretozoom.records import Refused, Values
+from paretozoom.similarity import Similarity
 
 
 class ContextualZooming(Zooming):
@@ -45,6 +46,7 @@ class ContextualZooming(Zooming):
         delta: float | None = None,
         noise: float = 1.0,
         confidence: float = 1.0,
+        similarity: Similarity | Mapping[str, float] | None = None,
         centre: tuple[Values, Values] | None = None,
         seed: int = 0,
     ) -> None:
@@ -62,7 +64,13 @@ class ContextualZooming(Zooming):
             "noise": self.noise,
         }
         super().__init__(
-            problem, horizon=horizon, confidence=confidence, centre=centre, seed=seed, parameters=parameters
+            problem,
+            horizon=horizon,
+            confidence=confidence,
+            similarity=similarity,
+            centre=centre,
+            seed=seed,
+            parameters=parameters,
         )
         self._needs = sum(1 << i for i, w in enumerate(self._scalar) if w > 0)
 

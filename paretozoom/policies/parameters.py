@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from paretozoom.dimensions import Floats, Real, number_of
 from paretozoom.problem import Problem
 from paretozoom.records import Refused
+from paretozoom.similarity import Similarity
 
 LONGEST_HORIZON = 1 << 62
 SMALLEST_DELTA = 1e-200
@@ -68,6 +70,20 @@ def check_zoomable(problem: Problem, name: str) -> None:
         isinstance(problem.arm, tuple) and len(problem.arm) == 1 and isinstance(problem.arm[0], Real)
     ):
         raise Refused(f"arm: {name} needs one Real dimension, or finitely many arms; given {problem.arm!r}")
+
+
+def checked_similarity(problem: Problem, similarity: Any) -> Similarity:
+    """A similarity of the problem, whole or by its parameters; None stands for the problem's own."""
+    if similarity is None:
+        return Similarity.of(problem)
+    if isinstance(similarity, Mapping):
+        unknown = [name for name in similarity if name != "scale"]
+        if unknown:
+            raise Refused(f"similarity: {unknown[0]!r} is not a parameter of a similarity, which takes ['scale']")
+        return Similarity.of(problem, **similarity)
+    if not isinstance(similarity, Similarity) or not np.array_equal(similarity.kinds, problem.encoding.kinds):
+        raise Refused(f"similarity: {similarity!r} is not one of this problem")
+    return Similarity.of(problem, similarity.scale)
 
 
 def encoded_centre(problem: Problem, centre: Any) -> tuple[Floats, list[Any] | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import ModuleType
 from typing import ClassVar
 
@@ -13,6 +14,7 @@ from paretozoom.policies.parameters import checked_delta, checked_positive, epoc
 from paretozoom.policies.zooming import Zooming
 from paretozoom.problem import Problem
 from paretozoom.records import Values
+from paretozoom.similarity import Similarity
 
 
 class PCZ(Zooming):
@@ -21,9 +23,10 @@ class PCZ(Zooming):
     `horizon` is the number of decisions to come (None: unknown, restarts with doubled horizons); `delta` the
     probability that the guarantee fails (default 1/horizon); `noise` the sub-Gaussian scale of the rewards in
     their scaled units (1 as in the paper; 0.5 is enough for rewards in [0, 1]); `confidence` multiplies the
-    uncertainty, and below 1 voids the guarantee; `centre` is a pair (context, arm) for the root ball (default:
-    random). The guarantee also needs Assumption 1: scaled expected rewards that change no faster than the
-    similarity distance.
+    uncertainty, and below 1 voids the guarantee; `similarity` is the problem's own unless given, as
+    ``Similarity.of(problem, scale=...)`` or ``{"scale": ...}``; `centre` is a pair (context, arm) for the root ball
+    (default: random). The guarantee also needs Assumption 1: scaled expected rewards that change no faster than
+    the similarity distance; `scale` is there to make it true.
 
     >>> from paretozoom import Objective, Problem, Real
     >>> task = Problem(context=[Real("x")], arm=[Real("y")], objectives=[Objective("a"), Objective("b")])
@@ -46,6 +49,7 @@ class PCZ(Zooming):
         delta: float | None = None,
         noise: float = 1.0,
         confidence: float = 1.0,
+        similarity: Similarity | Mapping[str, float] | None = None,
         centre: tuple[Values, Values] | None = None,
         seed: int = 0,
     ) -> None:
@@ -53,7 +57,13 @@ class PCZ(Zooming):
         self.noise = checked_positive(noise, "noise")
         parameters = {"delta": self.delta, "noise": self.noise}
         super().__init__(
-            problem, horizon=horizon, confidence=confidence, centre=centre, seed=seed, parameters=parameters
+            problem,
+            horizon=horizon,
+            confidence=confidence,
+            similarity=similarity,
+            centre=centre,
+            seed=seed,
+            parameters=parameters,
         )
 
     def _learned(self) -> int:

@@ -22,6 +22,7 @@ from paretozoom.policies.parameters import (
     checked_horizon,
     checked_positive,
     checked_problem,
+    checked_similarity,
     encoded_centre,
 )
 from paretozoom.problem import Problem
@@ -61,6 +62,7 @@ class Zooming(Policy):
         *,
         horizon: int | None,
         confidence: float,
+        similarity: Similarity | Mapping[str, float] | None,
         centre: tuple[Values, Values] | None,
         seed: int,
         parameters: Mapping[str, Any],
@@ -68,12 +70,16 @@ class Zooming(Policy):
         check_zoomable(checked_problem(problem), self.name)
         self.horizon = checked_horizon(horizon)
         self.confidence = checked_positive(confidence, "confidence")
+        self.similarity = checked_similarity(problem, similarity)
         self._root, plain = encoded_centre(problem, centre)
-        super().__init__(
-            problem,
-            seed=seed,
-            parameters={"horizon": self.horizon, **parameters, "confidence": self.confidence, "centre": plain},
-        )
+        told = {
+            "horizon": self.horizon,
+            **parameters,
+            "confidence": self.confidence,
+            "similarity": {"scale": self.similarity.scale},
+            "centre": plain,
+        }
+        super().__init__(problem, seed=seed, parameters=told)
 
     # What a subclass provides.
 
@@ -117,6 +123,7 @@ class Zooming(Policy):
         ints[at.kinds : at.kinds + self._dim] = encoding.kinds
         ints[at.values : at.values + self._dim] = encoding.values
         floats[balls.MULTIPLIER], floats[balls.OFFSET] = radii[0][0], radii[0][2]
+        floats[balls.SCALE] = self.similarity.scale
         floats[at.numerators : at.weights] = [numerator for _, numerator, _ in radii]
         floats[at.weights : at.root] = weights
         floats[at.root : at.arm] = self._root
@@ -140,7 +147,7 @@ class Zooming(Policy):
         for name, column in _columns(floats, ints).columns().items():
             column[:] = checked_array(arrays, name, column.shape, column.dtype)
         highest = np.where(self.problem.encoding.kinds == CATEGORICAL, np.inf, 1.0)
-        _check_balls(_columns(floats, ints), highest, Similarity.of(self.problem))
+        _check_balls(_columns(floats, ints), highest, self.similarity)
         growth.refresh_all(floats, ints)
         return floats, ints
 

@@ -10,7 +10,6 @@ import pytest
 from paretozoom import PCZ, ContextualZooming
 from paretozoom.kernels import balls
 from paretozoom.policies.zooming import Zooming
-from paretozoom.similarity import Similarity
 from tests.reference.play import World, play
 from tests.reference.problems import PROBLEMS
 
@@ -34,7 +33,7 @@ def descendants(parent: np.ndarray) -> list[list[int]]:
 def check_minima(policy: Zooming) -> None:
     """Every minimum is that of a scan, bit for bit, and is given by the ball that is said to give it."""
     now = policy.balls
-    apart = Similarity.of(policy.problem).distances(now.centre, now.centre)
+    apart = policy.similarity.distances(now.centre, now.centre)
     pre = table(policy, "pre")
     sums = pre[:, None, :] + apart[None, :, :]  # (learned, ball, giver)
     assert np.array_equal(table(policy, "minimum"), sums.min(axis=2))

@@ -27,13 +27,14 @@ class ContextualZooming(Zooming):
         delta: float | None = None,
         noise: float = 1.0,
         confidence: float = 1.0,
+        similarity: Any = None,
         centre: Any = None,
         seed: int = 0,
     ) -> None:
         names = [o.name for o in problem.objectives]
         self.weights = list(weights) if weights else [float(name == (objective or names[0])) for name in names]
         self.radius, self.delta, self.noise, self.confidence = radius, delta, noise, confidence
-        super().__init__(problem, horizon=horizon, centre=centre, seed=seed)
+        super().__init__(problem, horizon=horizon, similarity=similarity, centre=centre, seed=seed)
 
     def uncertainty(self, count: int) -> float:
         """4 sqrt(log T / (1 + n)), or the u of PCZ with one objective."""

@@ -22,12 +22,13 @@ class PCZ(Zooming):
         delta: float | None = None,
         noise: float = 1.0,
         confidence: float = 1.0,
+        similarity: Any = None,
         centre: Any = None,
         seed: int = 0,
     ) -> None:
         self.learned = len(problem.objectives)
         self.delta, self.noise, self.confidence = delta, noise, confidence
-        super().__init__(problem, horizon=horizon, centre=centre, seed=seed)
+        super().__init__(problem, horizon=horizon, similarity=similarity, centre=centre, seed=seed)
 
     def epoch_delta(self) -> float:
         """The delta of the running epoch."""

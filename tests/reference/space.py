@@ -32,9 +32,10 @@ class Space:
     context: int
     arms: list[list[float]]
     values: list[int]  # how many values a context coordinate takes; 0: a continuum
+    scale: float = 1.0
 
     @classmethod
-    def of(cls, problem: Problem) -> Space:
+    def of(cls, problem: Problem, scale: float = 1.0) -> Space:
         """The space of a problem."""
         kinds = [_kind(d) for d in problem.context]
         values = [0 if isinstance(d, Real) else d.values for d in problem.context]
@@ -50,7 +51,7 @@ class Space:
                     for d in problem.arm
                 ]
                 arms = [list(arm) for arm in itertools.product(*columns)]
-        return cls(kinds, len(problem.context), arms, values)
+        return cls(kinds, len(problem.context), arms, values, scale)
 
     def gap(self, j: int, a: float, b: float) -> float:
         """How far apart two values of coordinate j are."""
@@ -70,13 +71,14 @@ class Space:
     def distance(self, a: Sequence[float], b: Sequence[float]) -> float:
         """D, of diameter at most 1."""
         dim = len(self.kinds)
-        return math.sqrt(self.squares(a, b, range(dim)) / dim)
+        return min(1.0, self.scale * math.sqrt(self.squares(a, b, range(dim)) / dim))
 
     def slice(self, ball: Ball, context: Sequence[float]) -> list[Interval]:
         """The arms y of a one-dimensional arm space with D((x, y), centre) <= radius, as closed intervals."""
         if ball.parent < 0:
             return [(0.0, 1.0)]
-        rest = len(self.kinds) * ball.radius * ball.radius - self.squares(context, ball.centre, range(self.context))
+        radius = ball.radius / self.scale
+        rest = len(self.kinds) * radius * radius - self.squares(context, ball.centre, range(self.context))
         if rest < 0.0:
             return []
         half, y = math.sqrt(rest), ball.centre[self.context]

@@ -31,9 +31,9 @@ class Zooming:
 
     learned: int
 
-    def __init__(self, problem: Problem, *, horizon: int | None, centre: Any, seed: int) -> None:
+    def __init__(self, problem: Problem, *, horizon: int | None, similarity: Any, centre: Any, seed: int) -> None:
         self.problem = problem
-        self.space = Space.of(problem)
+        self.space = Space.of(problem, **(similarity or {}))
         self.horizon = horizon
         self.centre = centre
         self.key = [int(word) for word in np.random.SeedSequence(seed).generate_state(2, np.uint64)]
