@@ -68,6 +68,18 @@ def through_python(make: Callable[[], Policy], seed: int) -> float:
     return (time.perf_counter() - begun) / PYTHON_ROUNDS
 
 
+def in_batches(make: Callable[[], Policy], seed: int) -> float:
+    """Seconds per decision through ask_many and tell_many, 1,000 at a time."""
+    rng = np.random.default_rng(seed)
+    contexts, rewards = rng.random((PYTHON_ROUNDS, 1)), (rng.random((PYTHON_ROUNDS, 2)) < 0.3).astype(float)
+    policy = make()
+    begun = time.perf_counter()
+    for start in range(0, PYTHON_ROUNDS, 1_000):
+        decisions = policy.ask_many(contexts[start : start + 1_000])
+        policy.tell_many(decisions, rewards[start : start + 1_000])
+    return (time.perf_counter() - begun) / PYTHON_ROUNDS
+
+
 def main() -> None:
     """Measure and print."""
     problem = PaperTask().problem
@@ -80,15 +92,19 @@ def main() -> None:
     for make in makers.values():  # compile
         compiled(make, 0)
         through_python(make, 0)
+        in_batches(make, 0)
     loops = {name: [compiled(make, seed) for seed in range(REPEATS)] for name, make in makers.items()}
     pythons = {name: [through_python(make, seed) for seed in range(REPEATS)] for name, make in makers.items()}
+    batches = {name: [in_batches(make, seed) for seed in range(REPEATS)] for name, make in makers.items()}
     table = Table(title=f"One round on the paper's task (best of {REPEATS}; {len(LOOP.splitlines())}-line loop)")
-    for column in ("policy", "compiled, ns", "over random", "ask + tell, us", "per second"):
+    for column in ("policy", "compiled, ns", "/random", "ask + tell, us", "per second", "in batches", "times"):
         table.add_column(column, justify="left" if column == "policy" else "right")
     floor = min(loops["random"])
     for name in makers:
         loop, python = min(loops[name]), min(pythons[name])
-        table.add_row(name, f"{loop * 1e9:.0f}", f"{loop / floor:.1f}", f"{python * 1e6:.2f}", f"{1 / python:,.0f}")
+        batch = min(batches[name])
+        numbers = f"{loop * 1e9:.0f}", f"{loop / floor:.1f}", f"{python * 1e6:.2f}", f"{1 / python:,.0f}"
+        table.add_row(name, *numbers, f"{1 / batch:,.0f}", f"{python / batch:.1f}")
     Console().print(table)
 
 

@@ -18,7 +18,8 @@ class Similarity(NamedTuple):
     With one real context, one real arm and a scale of 1 this is the D of the paper's Appendix D. A scale of L makes
     Assumption 1 hold for expected rewards that change up to L times as fast as the distance without it.
 
-    >>>     >>> task = Problem(context=[Real("x")], arm=[Real("y")], objectives=[Objective("r")])
+    >>> from paretozoom import Objective, Real
+    >>> task = Problem(context=[Real("x")], arm=[Real("y")], objectives=[Objective("r")])
     >>> float(Similarity.of(task).distances(np.array([[0.0, 0.0]]), np.array([[1.0, 1.0]]))[0, 0])
     1.0
     """

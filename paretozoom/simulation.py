@@ -198,7 +198,7 @@ def _opened(policy: Policy, columns: Columns) -> dict[int, OpenDecision]:
     """The open decisions of a policy after a compiled stretch."""
     rounds = Rounds(policy.problem, columns)
     return {
-        round.decision.number: OpenDecision(round.decision, point.copy())
+        round.decision.number: OpenDecision.of(round.decision, point.copy())
         for round, point in zip(rounds, columns.point, strict=True)
     }
 

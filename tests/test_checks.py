@@ -86,7 +86,7 @@ class Boastful(PCZ):
 
     def ask(self, context: Values = ()) -> Decision:
         decision = msgspec.structs.replace(super().ask(context), density=1.0)
-        self._open[decision.number].decision = decision
+        self._open[decision.number].source = decision
         return decision
 
     def __init__(self, problem: Problem, *, seed: int = 0) -> None:

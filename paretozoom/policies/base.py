@@ -6,7 +6,7 @@ checking and counting, the kernel does the mathematics.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any, ClassVar
 
@@ -15,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from paretozoom.dimensions import Floats, Ints
+from paretozoom.kernels.fuse import fuse
+from paretozoom.policies.batches import LOOPS, DecisionColumns, Decisions, encode_contexts, encode_rewards
 from paretozoom.policies.opened import OpenDecision, dump_opened, load_opened, point_of
 from paretozoom.policies.parameters import checked_problem
 from paretozoom.problem import Problem
@@ -123,9 +125,63 @@ class Policy:
         entry = self._find(decision)
         self._tell(entry, reward)
 
+    def ask_many(self, contexts: Sequence[Values] | npt.NDArray[Any]) -> Decisions:
+        """Decide for many contexts: the decisions that `ask` would make one after another, in one compiled loop."""
+        n, number = len(contexts), self.number
+        point = np.empty((n, self._dim))
+        plain = encode_contexts(self.problem, contexts, point)
+        numbers = np.arange(number, number + n)
+        columns = DecisionColumns(numbers, point, np.empty(n, np.int64), np.empty(n), np.empty(n, np.int64))
+        self._loops.ask_many(self._floats, self._ints, number, *columns[1:])
+        arms = None
+        if not self.problem.exact:
+            arms = [self.problem.decode_arm(arm, at) for arm, at in zip(columns.arm.tolist(), point, strict=True)]
+            for arm, at in zip(arms, point, strict=True):
+                self.problem.encode_arm(arm, at)
+        decisions = Decisions(self.problem, plain, columns, arms)
+        rows = zip(numbers.tolist(), columns.credit.tolist(), point, strict=True)
+        self._open.update((m, OpenDecision(decisions, k, m, credit, at)) for k, (m, credit, at) in enumerate(rows))
+        self.number = number + n
+        return decisions
+
+    def tell_many(self, decisions: Sequence[Decision], rewards: Sequence[Values] | npt.NDArray[Any]) -> None:
+        """Learn many rewards, as `tell` would one after another; if one is refused, none is learned."""
+        if len(decisions) != len(rewards):
+            raise Refused(f"rewards: {len(rewards)} given for {len(decisions)} decisions")
+        given = np.empty((len(rewards), self._objectives))
+        told = encode_rewards(self.problem, rewards, given)
+        if isinstance(decisions, Decisions) and self._is_untold(decisions) and (told == self._complete).all():
+            columns = decisions.columns
+            self._floats, self._ints = self._loops.tell_many(
+                self._floats, self._ints, columns.number, columns.point, columns.credit, given
+            )
+            for number in columns.number.tolist():
+                del self._open[number]
+            return
+        entries = [self._find(decision) for decision in decisions]
+        seen: dict[int, int] = {}
+        for entry, mask in zip(entries, told.tolist(), strict=True):
+            before = seen.get(entry.number, entry.told)
+            self._check_untold(entry.number, mask, before)
+            seen[entry.number] = before | mask
+        for entry, mask, row in zip(entries, told.tolist(), given, strict=True):
+            self._learn(entry, mask, row)
+
+    @property
+    def _loops(self) -> ModuleType:
+        return fuse(LOOPS, ask=self.kernel.ask, tell=self.kernel.tell, room=self.kernel.room)
+
+    def _is_untold(self, decisions: Decisions) -> bool:
+        """Whether a batch is as it was asked here, every row open and untold: then no record need be made of any."""
+        entries = map(self._open.get, decisions.columns.number.tolist())
+        return all(
+            entry is not None and entry.source is decisions and entry.row == row and entry.told == 0
+            for row, entry in enumerate(entries)
+        )
+
     def drop(self, decision: Decision) -> None:
         """Close an open decision without learning from it."""
-        del self._open[self._find(decision).decision.number]
+        del self._open[self._find(decision).number]
 
     @property
     def open(self) -> list[Decision]:
@@ -144,7 +200,7 @@ class Policy:
         elif isinstance(event, Told):
             self._tell(self._find_number(event.number), event.reward)
         elif isinstance(event, Dropped):
-            del self._open[self._find_number(event.number).decision.number]
+            del self._open[self._find_number(event.number).number]
         else:
             raise Refused(f"event: {event!r} is not Asked, Told or Dropped")
 
@@ -152,7 +208,7 @@ class Policy:
         if not self.problem.exact:
             # What is learned from is the arm as the user reads it, so that a replayed log gives the same bits.
             self.problem.encode_arm(decision.arm, point)
-        self._open[decision.number] = OpenDecision(decision, point)
+        self._open[decision.number] = OpenDecision.of(decision, point)
         self.number = decision.number + 1
 
     def _find(self, decision: Decision) -> OpenDecision:
@@ -174,21 +230,26 @@ class Policy:
         return entry
 
     def _tell(self, entry: OpenDecision, reward: Values) -> None:
-        given = self._given
-        told = self.problem.encode_reward(reward, given)
-        number, before = entry.decision.number, entry.told
+        told = self.problem.encode_reward(reward, self._given)
+        self._check_untold(entry.number, told, entry.told)
+        self._learn(entry, told, self._given)
+
+    def _check_untold(self, number: int, told: int, before: int) -> None:
         if told & before:
             again = [n for i, n in enumerate(self.problem.objective_names) if (told & before) >> i & 1]
             raise Refused(f"reward[{again[0]!r}]: decision {number} was already told this objective")
-        if not self.in_parts and (told != self._complete):
+
+    def _learn(self, entry: OpenDecision, told: int, given: Floats) -> None:
+        before = entry.told
+        if not self.in_parts and told != self._complete:
             given = entry.gather(given)
         ready = self._needs & ~(before | told) == 0 and self._needs & ~before != 0
         if self.in_parts or ready:
             self._floats, self._ints = self.kernel.room(self._floats, self._ints)
-            self.kernel.tell(self._floats, self._ints, number, entry.point, entry.decision.credit, given, before)
+            self.kernel.tell(self._floats, self._ints, entry.number, entry.point, entry.credit, given, before)
         entry.told = before | told
         if entry.told == self._complete:
-            del self._open[number]
+            del self._open[entry.number]
 
     # State as data.
 

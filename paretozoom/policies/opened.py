@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -16,15 +16,30 @@ from paretozoom.records import Decision, Refused
 
 
 class OpenDecision:
-    """A decision that is not yet told in every objective."""
+    """A decision that is not yet told in every objective; a row of many makes its record when it is read."""
 
-    __slots__ = ("decision", "parts", "point", "told")
+    __slots__ = ("credit", "number", "parts", "point", "row", "source", "told")
 
-    def __init__(self, decision: Decision, point: Floats) -> None:
-        self.decision = decision
+    def __init__(
+        self, source: Decision | Sequence[Decision], row: int, number: int, credit: int, point: Floats
+    ) -> None:
+        self.source = source
+        self.row = row
+        self.number = number
+        self.credit = credit
         self.point = point
         self.told = 0  # bit o: objective o was told
         self.parts: Floats | None = None  # rewards told so far, if the policy must wait for the others
+
+    @classmethod
+    def of(cls, decision: Decision, point: Floats) -> OpenDecision:
+        """A decision that was asked alone."""
+        return cls(decision, 0, decision.number, decision.credit, point)
+
+    @property
+    def decision(self) -> Decision:
+        """The record."""
+        return self.source if isinstance(self.source, Decision) else self.source[self.row]
 
     def gather(self, given: Floats) -> Floats:
         """Add some rewards to those told so far; gives them all, NaN where none was told."""
@@ -79,7 +94,7 @@ def load_opened(
     opened: dict[int, OpenDecision] = {}
     last = -1
     for k, decision in enumerate(decisions):
-        entry = OpenDecision(decision, point_of(problem, decision, "snapshot: open"))
+        entry = OpenDecision.of(decision, point_of(problem, decision, "snapshot: open"))
         if not last < decision.number < number:
             raise Refused(f"snapshot: open decision {decision.number} after {last}, but the next number is {number}")
         if np.isinf(rewards[k]).any():
