@@ -17,6 +17,7 @@ test: $(VENV)/dev
 prove: $(VENV)/dev
 	$(BIN)/pytest -m proof
 	$(BIN)/python benchmarks/growth.py
+	$(BIN)/python benchmarks/long.py
 	$(BIN)/python benchmarks/rounds.py
 
 $(VENV)/run: pyproject.toml constraints.txt
