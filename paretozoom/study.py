@@ -7,6 +7,7 @@ import inspect
 import os
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -131,18 +132,13 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return member(problem, **parameters)
 
 
-class _naming:  # noqa: N801, reads as a word of the with statement
+@contextmanager
+def _naming(field: str, title: str) -> Iterator[None]:
     """Put the name of what was being built in front of a refusal."""
-
-    def __init__(self, field: str, title: str) -> None:
-        self.where = f"{field}[{title!r}]"
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, (Refused, TypeError)):
-            raise Refused(f"{self.where}: {error}") from error
+    try:
+        yield
+    except (Refused, TypeError) as error:
+        raise Refused(f"{field}[{title!r}]: {error}") from error
 
 
 class Part(msgspec.Struct, frozen=True):
