@@ -190,7 +190,7 @@ def play(study: Study, part: Part) -> Snapshot:
         for metric in metrics:
             metric.update(rounds)
         begun = time.perf_counter()
-    header: dict[str, Any] = {"notes": policy.notes, **policy.facts()}
+    header: dict[str, Any] = {"notes": policy.notes, "balls": None, **policy.facts()}
     arrays: dict[str, Any] = {}
     for metric in metrics:
         header.update(metric.result())
