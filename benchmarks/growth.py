@@ -37,8 +37,8 @@ def _scan(f: Floats, i: Ints, at: Layout, relevant: int) -> None:
             square = 0.0
             for j in range(at.dim):
                 gap = f[at.centre + j * at.capacity + other] - f[at.centre + j * at.capacity + ball]
-                square += gap * gap
-            apart = math.sqrt(square / at.dim)
+                square += f[at.factors + j] * (gap * gap)
+            apart = math.sqrt(square)
             for o in range(at.learned):
                 best = at.indices + place * at.learned + o
                 f[best] = min(f[best], f[at.pre + o * at.capacity + other] + apart)
@@ -48,10 +48,10 @@ def _scan(f: Floats, i: Ints, at: Layout, relevant: int) -> None:
 
 @kernel
 def _by_scan(f: Floats, i: Ints, points: Floats) -> tuple[float, int]:
-    at = layout(i)
+    at, anything = layout(i), np.empty((0, 0))
     total, seen = 0.0, 0
     for k in range(len(points)):
-        _, relevant = _survey(f, i, at, points[k])
+        _, relevant = _survey(f, i, at, points[k], anything)
         _scan(f, i, at, relevant)
         for entry in range(relevant * at.learned):
             total += f[at.indices + entry]
@@ -61,10 +61,10 @@ def _by_scan(f: Floats, i: Ints, points: Floats) -> tuple[float, int]:
 
 @kernel
 def _by_index(f: Floats, i: Ints, points: Floats) -> tuple[float, int]:
-    at = layout(i)
+    at, anything = layout(i), np.empty((0, 0))
     total, seen = 0.0, 0
     for k in range(len(points)):
-        _, relevant = _survey(f, i, at, points[k])
+        _, relevant = _survey(f, i, at, points[k], anything)
         _kept(f, i, at, relevant)
         for entry in range(relevant * at.learned):
             total += f[at.indices + entry]

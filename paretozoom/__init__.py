@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from paretozoom.dimensions import Categorical, Finite, Integer, Objective, Real
-    from paretozoom.environments import PaperTask, SmoothRidges, Task, Tents
+    from paretozoom.environments import Boxes, Bridge, Catalogue, Devices, PaperTask, SmoothRidges, Task, Tents
+    from paretozoom.metric import check_similarity
     from paretozoom.metrics import Metric
     from paretozoom.policies import PCZ, ContextualZooming, Piece, Policy, Random
     from paretozoom.problem import Problem
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 # Imported when first used: importing the package costs no compiler.
 _HOMES = {
     "dimensions": ["Categorical", "Finite", "Integer", "Objective", "Real"],
-    "environments": ["PaperTask", "SmoothRidges", "Task", "Tents"],
+    "environments": ["Boxes", "Bridge", "Catalogue", "Devices", "PaperTask", "SmoothRidges", "Task", "Tents"],
+    "metric": ["check_similarity"],
     "metrics": ["Metric"],
     "policies": ["PCZ", "ContextualZooming", "Piece", "Policy", "Random"],
     "problem": ["Problem"],
@@ -32,9 +34,13 @@ _HOMES = {
 __all__ = [
     "PCZ",
     "Asked",
+    "Boxes",
+    "Bridge",
+    "Catalogue",
     "Categorical",
     "ContextualZooming",
     "Decision",
+    "Devices",
     "Dropped",
     "Event",
     "Finite",
@@ -56,6 +62,7 @@ __all__ = [
     "Task",
     "Tents",
     "Told",
+    "check_similarity",
     "simulate",
     "simulate_in_chunks",
 ]

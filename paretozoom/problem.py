@@ -32,6 +32,26 @@ class Encoding(NamedTuple):
     values: Ints  # (dim,) 0 if continuous, m if m spaced values, -m if m categories
 
 
+def same_encoding(one: Encoding, other: Encoding) -> bool:
+    """Whether two encodings are equal in every part."""
+    return one.context == other.context and all(map(np.array_equal, one[1:], other[1:]))
+
+
+def random_points(encoding: Encoding, n: int, rng: np.random.Generator) -> Floats:
+    """Uniform random points (n, dim): contexts and arms."""
+    draws = rng.random((n, len(encoding.values)))
+    points = np.empty_like(draws)
+    for j, values in enumerate(encoding.values.tolist()):
+        if values == 0:
+            points[:, j] = draws[:, j]
+        else:
+            chosen = np.floor(draws[:, j] * abs(values))
+            points[:, j] = chosen / (values - 1) if values > 0 else chosen
+    if len(encoding.arms):
+        points[:, encoding.context :] = encoding.arms[rng.integers(len(encoding.arms), size=n)]
+    return points
+
+
 class Problem(msgspec.Struct, frozen=True, dict=True):
     """Contexts, arms and objectives, by name.
 

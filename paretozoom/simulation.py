@@ -29,13 +29,13 @@ from paretozoom.kernels.world import draw_context, draw_reward
 @kernel
 def loop(f, i, world, key0, key1, values, contexts, noise, spread, first, first_number, carried,
          number, point, arm, density, credit, reward, due, order):
-    mean_reward = np.empty(reward.shape[1])
+    mean_reward, allowed = np.empty(reward.shape[1]), np.empty((0, 0))
     delivered = 0
     for row in range(carried, len(point)):
         t = first + row - carried
         draw_context(key0, key1, t, values, contexts, point[row])
         number[row] = first_number + t
-        arm[row], density[row], credit[row] = ask(f, i, number[row], point[row])
+        arm[row], density[row], credit[row] = ask(f, i, number[row], point[row], allowed)
         mean(world, point[row], mean_reward)
         draw_reward(key0, key1, number[row], noise, spread, mean_reward, reward[row])
         while delivered < len(order) and due[order[delivered]] <= t:

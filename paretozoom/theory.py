@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from paretozoom.dimensions import Floats, Ints
-from paretozoom.kernels.kinds import PERIODIC
+from paretozoom.kernels.kinds import FUNCTION, MATRIX, PERIODIC
 from paretozoom.problem import Problem
 from paretozoom.records import Refused
 from paretozoom.similarity import Similarity
@@ -153,7 +153,9 @@ def greedy_packing(points: Floats, r: float, similarity: Similarity, limit: int 
     is at most the r-packing number of the points, and at least their 2r-packing number. With a limit the
     search ends when so many are chosen.
 
-    >>> greedy_packing(np.array([[0.0], [0.4], [0.5], [1.0]]), 0.5, Similarity(np.array([0]))).tolist()
+    >>> from paretozoom.dimensions import Objective, Real
+    >>> line = Problem(context=[], arm=[Real("y")], objectives=[Objective("r")])
+    >>> greedy_packing(np.array([[0.0], [0.4], [0.5], [1.0]]), 0.5, Similarity.of(line)).tolist()
     [0, 2, 3]
     """
     from paretozoom.kernels.packing import buckets, pack  # here, so that reading a formula costs no compiler
@@ -162,7 +164,19 @@ def greedy_packing(points: Floats, r: float, similarity: Similarity, limit: int 
         raise Refused(f"r: {r!r} is not positive")
     points = np.ascontiguousarray(points, float)
     chosen = np.empty(len(points) if limit is None else max(0, min(limit, len(points))), np.int64)
-    return chosen[: pack(points, similarity.kinds, buckets(points, similarity.kinds, r), r, chosen)]
+    if similarity.kernel_norm in (MATRIX, FUNCTION):
+        return _pack_slowly(points, r, similarity, chosen)
+    space = similarity.encoding.kinds, similarity.kernel_norm, similarity.factors
+    return chosen[: pack(points, *space, buckets(points, *space, r), r, chosen)]
+
+
+def _pack_slowly(points: Floats, r: float, similarity: Similarity, chosen: Ints) -> Ints:
+    """The greedy packing under distances that know no coordinates."""
+    size = 0
+    for k, point in enumerate(points):
+        if size < len(chosen) and (similarity.distances(point[None], points[chosen[:size]]) >= r).all():
+            chosen[size], size = k, size + 1
+    return chosen[:size]
 
 
 class Truth(Protocol):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from paretozoom.dimensions import Categorical, Finite, Integer, Objective, Real
 from paretozoom.environments import PaperTask, Tents
 from paretozoom.kernels import packing
-from paretozoom.kernels.kinds import CATEGORICAL, LINEAR, PERIODIC
+from paretozoom.kernels.kinds import CATEGORICAL, LINEAR, NORM_TWO, PERIODIC
 from paretozoom.problem import Problem
 from paretozoom.records import Refused
 from paretozoom.similarity import Similarity
@@ -169,7 +169,7 @@ def test_lower_bound_exponent(dimension, exponent):
         (lambda: theorem1_bound(2, T, DELTA, 0, 1), "p: 0 is not positive"),
         (lambda: theorem1_bound(0, T, DELTA, 1, 1), "objectives 0"),
         (lambda: lower_bound_exponent(-1), "dimension: -1 is negative"),
-        (lambda: greedy_packing(np.zeros((1, 1)), 0, Similarity(np.array([LINEAR]))), "r: 0 is not positive"),
+        (lambda: greedy_packing(np.zeros((1, 1)), 0, similarity_of([LINEAR])), "r: 0 is not positive"),
         (lambda: zooming_number(PaperTask(), 0), "r: 0 is not positive"),
         (lambda: zooming_number(Tents(), 2.0**-7, steps=1000), "take a larger r"),
         (lambda: zooming_number(Hopeless(context=[], arm=[Real("y")]), 0.5), "no point of the grid"),
@@ -184,38 +184,55 @@ def test_refusals_name_the_value(call, message):
 # Packings.
 
 
+def similarity_of(kinds, **parameters):
+    """A similarity on coordinates of some kinds."""
+    makers = {LINEAR: Real, PERIODIC: lambda name: Real(name, periodic=True)}
+    makers[CATEGORICAL] = lambda name: Categorical(name, ["a", "b", "c", "d", "e"])
+    arm = [makers[kind](f"y{j}") for j, kind in enumerate(kinds)]
+    return Similarity.of(Problem(context=[], arm=arm, objectives=[Objective("r")]), **parameters)
+
+
 @st.composite
 def clouds(draw):
-    """Points on a coarse grid, so that distances of exactly r and equal points occur, and a radius."""
+    """Points on a coarse grid, so that distances of exactly r and equal points occur, a similarity, and a radius."""
     kinds = draw(st.lists(st.sampled_from([LINEAR, PERIODIC, CATEGORICAL]), min_size=1, max_size=4))
     coordinate = [
         st.integers(0, 4) if kind == CATEGORICAL else st.integers(0, 32).map(lambda v: v / 32) for kind in kinds
     ]
     points = draw(st.lists(st.tuples(*coordinate), max_size=80))
     r = draw(st.sampled_from([1 / 16, 1 / 8, 0.2, 1 / 4, 1 / 2, 1.0]) | st.floats(0.01, 1.5))
-    return np.array(points, float).reshape(len(points), len(kinds)), np.array(kinds), r
+    norm, scale = draw(st.sampled_from([1, 2, math.inf])), draw(st.sampled_from([0.5, 1.0, 3.0]))
+    weights = draw(st.lists(st.sampled_from([0.5, 1.0, 4.0]), min_size=len(kinds), max_size=len(kinds)))
+    similarity = similarity_of(kinds, norm=norm, weights=weights, scale=scale)
+    return np.array(points, float).reshape(len(points), len(kinds)), similarity, r
 
 
 @given(clouds(), st.none() | st.integers(0, 20))
 def test_packing_agrees_with_its_slow_twin(cloud, limit):
-    points, kinds, r = cloud
-    slow = reference.pack(points.tolist(), kinds.tolist(), r, len(points) if limit is None else limit)
-    assert greedy_packing(points, r, Similarity(kinds), limit).tolist() == slow
+    points, similarity, r = cloud
+    slow = reference.pack(points.tolist(), similarity, r, len(points) if limit is None else limit)
+    assert greedy_packing(points, r, similarity, limit).tolist() == slow
 
 
-@given(st.integers(0, 2**32 - 1), st.floats(0.02, 0.4))
-def test_packing_of_scattered_points_agrees_with_its_slow_twin(seed, r):
-    kinds = np.array([LINEAR, PERIODIC, CATEGORICAL])
+@given(st.integers(0, 2**32 - 1), st.floats(0.02, 0.4), st.sampled_from([1, 2, math.inf]))
+def test_packing_of_scattered_points_agrees_with_its_slow_twin(seed, r, norm):
     points = np.random.default_rng(seed).random((300, 3))
     points[:, 2] = np.floor(points[:, 2] * 3)
-    slow = reference.pack(points.tolist(), kinds.tolist(), r, len(points))
-    assert greedy_packing(points, r, Similarity(kinds)).tolist() == slow
+    similarity = similarity_of([LINEAR, PERIODIC, CATEGORICAL], norm=norm)
+    slow = reference.pack(points.tolist(), similarity, r, len(points))
+    assert greedy_packing(points, r, similarity).tolist() == slow
+
+
+def test_packing_under_a_function_agrees_with_its_slow_twin():
+    points = np.random.default_rng(1).random((60, 2))
+    similarity = similarity_of([LINEAR, LINEAR], function=lambda a, b: max(abs(a[0] - b[0]), abs(a[1] - b[1])))
+    largest = similarity_of([LINEAR, LINEAR], norm=math.inf)
+    assert greedy_packing(points, 0.2, similarity).tolist() == greedy_packing(points, 0.2, largest).tolist()
 
 
 @given(clouds())
 def test_packing_is_apart_and_maximal(cloud):
-    points, kinds, r = cloud
-    similarity = Similarity(kinds)
+    points, similarity, r = cloud
     chosen = greedy_packing(points, r, similarity)
     apart = similarity.distances(points, points[chosen])
     assert all(apart[a, b] >= r for b, a in enumerate(chosen) for b in range(b))
@@ -236,7 +253,7 @@ def packing_number(apart, r):
 @pytest.mark.parametrize("seed", range(5))
 def test_greedy_size_lies_between_two_packing_numbers(seed):
     points = np.random.default_rng(seed).random((11, 2))
-    similarity = Similarity(np.array([LINEAR, LINEAR]))
+    similarity = similarity_of([LINEAR, LINEAR])
     apart = similarity.distances(points, points)
     for r in (0.1, 0.2, 0.3):
         assert packing_number(apart, 2 * r) <= len(greedy_packing(points, r, similarity)) <= packing_number(apart, r)
@@ -245,10 +262,11 @@ def test_greedy_size_lies_between_two_packing_numbers(seed):
 def test_buckets_are_bounded_and_categories_stay_whole():
     points = np.array([[0.0] * 6, [99.0] * 2 + [1.0] * 4])
     kinds = np.array([CATEGORICAL] * 2 + [LINEAR] * 4)
-    cells = packing.buckets(points, kinds, 1e-4)
+    space = kinds, NORM_TWO, np.full(6, 1 / 6)
+    cells = packing.buckets(points, *space, 1e-4)
     assert cells[:2].tolist() == [100, 100]
     assert np.prod(cells) <= packing.MOST_BUCKETS
-    assert packing.buckets(points, kinds, 0.9).tolist() == [1] * 6
+    assert packing.buckets(points, *space, 0.9).tolist() == [1] * 6
 
 
 # Zooming numbers.

@@ -14,71 +14,21 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from paretozoom.dimensions import Finite, Floats, Ints
+from paretozoom.dimensions import Finite, Floats, Ints, number_of
 from paretozoom.environments.cells import ContextCells
+from paretozoom.environments.grid import TRUTH, arm_grid, half_steps, is_line
 from paretozoom.kernels import world
 from paretozoom.kernels.fuse import fuse
-from paretozoom.kernels.kinds import CATEGORICAL, PERIODIC
+from paretozoom.kernels.kinds import CATEGORICAL
 from paretozoom.kernels.pareto import mark_front
-from paretozoom.problem import Problem
+from paretozoom.problem import Problem, random_points
 from paretozoom.records import Decision, Refused, Values, checked_seed
 from paretozoom.similarity import Similarity
 
 Bools = npt.NDArray[np.bool_]
-GRID = 2001  # arms of the grid on which truth without a closed form is sought
 BINS = 6
 SLICES = 20
 CELL_SAMPLE = 4_000
-
-TRUTH = """
-@kernel
-def means(world, points, out):
-    for k in range(len(points)):
-        mean(world, points[k], out[k])
-
-
-@kernel
-def line(world, point, context, grid, out):
-    for arm in range(len(grid)):
-        point[context:] = grid[arm]
-        mean(world, point, out[arm])
-
-
-@kernel
-def gaps(world, points, context, grid, own, out):
-    point = np.empty(points.shape[1])
-    other = np.empty(own.shape[1])
-    for k in range(len(points)):
-        point[:] = points[k]
-        largest = 0.0
-        for arm in range(len(grid)):
-            point[context:] = grid[arm]
-            mean(world, point, other)
-            smallest = np.inf
-            for o in range(len(other)):
-                smallest = min(smallest, other[o] - own[k, o])
-            largest = max(largest, smallest)
-        out[k] = largest
-
-
-@kernel
-def optimal(world, points, context, grid, own, out):
-    point = np.empty(points.shape[1])
-    other = np.empty(own.shape[1])
-    for k in range(len(points)):
-        point[:] = points[k]
-        out[k] = True
-        for arm in range(len(grid)):
-            point[context:] = grid[arm]
-            mean(world, point, other)
-            less, more = False, False
-            for o in range(len(other)):
-                less = less or other[o] < own[k, o]
-                more = more or other[o] > own[k, o]
-            if more and not less:
-                out[k] = False
-                break
-"""
 
 
 class Task:
@@ -111,7 +61,9 @@ class Task:
         self.problem = problem
         self.world = np.zeros(0) if world is None else np.asarray(world, float)
         self.noise = noise
-        self.spread = float(spread)
+        self.spread = number_of(spread, "spread")
+        if self.spread < 0:
+            raise Refused(f"spread: {spread!r} is negative")
         self.reset(0)
 
     # The environment.
@@ -166,10 +118,10 @@ class Task:
         return bool(self.are_optimal(self._point(context, arm))[0])
 
     def front(self, context: Values) -> list[Any]:
-        """The Pareto optimal arms: finite arms, or (low, high) intervals of a one-dimensional arm."""
+        """The Pareto optimal arms: finite arms, (low, high) intervals of one real number, or those of a grid."""
         point = np.empty(self.problem.dim)
         self.problem.encode_context(context, point)
-        if len(self.problem.encoding.arms):
+        if not is_line(self.problem):
             return [self.problem.decode_arm(k, p) for k, p in self._optimal_arms(point)]
         assert not isinstance(self.problem.arm, Finite)
         decode = self.problem.arm[0].decode
@@ -193,46 +145,54 @@ class Task:
     def _truth(self) -> ModuleType:
         return fuse(TRUTH, mean=type(self).mean_kernel)
 
+    @cached_property
+    def _grid(self) -> Floats:
+        return arm_grid(self.problem)
+
     @property
     def gap_error(self) -> float:
         """By how much `gaps` can be too small: the arms between grid points, under Assumption 1; 0 if exact."""
-        if len(self.problem.encoding.arms):
-            return 0.0
-        doubled = 2.0 if self.problem.encoding.kinds[-1] == PERIODIC else 1.0
-        return doubled * 0.5 / (GRID - 1) / float(np.sqrt(self.problem.dim))
+        steps = half_steps(self.problem)
+        return float(Similarity.of(self.problem).between(np.zeros((1, len(steps))), steps[None])[0])
 
     def gaps(self, points: Floats) -> Floats:
         """Pareto suboptimality gaps: max over arms y' of min over objectives of mu(y') - mu(y), at least 0."""
         out = np.empty(len(points))
         points = np.ascontiguousarray(points)
-        self._truth.gaps(self.world, points, self.problem.encoding.context, self._arm_grid(), self.means(points), out)
+        self._truth.gaps(self.world, points, self.problem.encoding.context, self._grid, self.means(points), out)
         return out
 
     def are_optimal(self, points: Floats) -> Bools:
         """Exact membership of the Pareto set where it is known or finite, else among the arms of the grid."""
         out = np.empty(len(points), np.bool_)
         points = np.ascontiguousarray(points)
-        self._truth.optimal(
-            self.world, points, self.problem.encoding.context, self._arm_grid(), self.means(points), out
-        )
+        self._truth.optimal(self.world, points, self.problem.encoding.context, self._grid, self.means(points), out)
         return out
 
     def front_intervals(self, points: Floats) -> list[list[tuple[float, float]]]:
         """The Pareto set above each point's context, as intervals of the one arm coordinate."""
-        grid = self._arm_grid()
-        vectors = np.empty((len(grid), len(self.problem.objectives)))
-        marks = np.zeros(len(grid) + 2, np.int64)
+        if not is_line(self.problem):
+            raise Refused(f"arm: the Pareto set of {self.problem.arm!r} is not made of intervals, expected one Real")
+        grid = self._grid[:, 0]
         found = []
         for point in points:
-            self._truth.line(self.world, point.copy(), self.problem.encoding.context, grid, vectors)
-            # From the best of the first objective down, ties by the others: what dominates a vector comes before it.
-            order = np.lexsort(vectors.T[::-1])[::-1]
-            best = np.zeros(2 * len(grid), np.int64)
-            mark_front(vectors[order].ravel(), 0, vectors.shape[1], best, 0, len(grid), len(grid))
-            marks[1:-1][order] = best[: len(grid)]
-            starts, ends = np.flatnonzero(np.diff(marks) == 1), np.flatnonzero(np.diff(marks) == -1) - 1
-            found.append([(float(grid[a, 0]), float(grid[b, 0])) for a, b in zip(starts, ends, strict=True)])
+            steps = np.diff(np.pad(self._front_of_grid(point)[1].astype(int), 1))
+            starts, ends = np.flatnonzero(steps == 1), np.flatnonzero(steps == -1) - 1
+            found.append([(float(grid[a]), float(grid[b])) for a, b in zip(starts, ends, strict=True)])
         return found
+
+    def _front_of_grid(self, point: Floats) -> tuple[Floats, Bools]:
+        """The means of the grid's arms at a point's context, and which of them no other one dominates."""
+        grid = self._grid
+        vectors = np.empty((len(grid), len(self.problem.objectives)))
+        self._truth.line(self.world, point.copy(), self.problem.encoding.context, grid, vectors)
+        # From the best of the first objective down, ties by the others: what dominates a vector comes before it.
+        order = np.lexsort(vectors.T[::-1])[::-1]
+        best = np.zeros(2 * len(grid), np.int64)
+        mark_front(vectors[order].ravel(), 0, vectors.shape[1], best, 0, len(grid), len(grid))
+        marks = np.zeros(len(grid), np.bool_)
+        marks[order] = best[: len(grid)] == 1
+        return vectors, marks
 
     @property
     def bins(self) -> int:
@@ -240,18 +200,58 @@ class Task:
         return len(self.problem.encoding.arms) or BINS
 
     def bin_of(self, points: Floats, arms: Ints) -> Ints:
-        """The fairness bin of each point: an equal part of the Pareto set, or the finite arm; -1 if not optimal."""
+        """The fairness bin of each point: the finite arm, or an equal part of the Pareto set; -1 if not optimal.
+
+        Arms on a line are parted in their own order, arms in a space in the order of the first objective.
+        """
         inside = self.are_optimal(points)
         if len(self.problem.encoding.arms):
             return np.where(inside, arms, -1)
         bins = np.full(len(points), -1, np.int64)
         chosen = np.flatnonzero(inside)
-        for k, intervals in zip(chosen, self.front_intervals(points[chosen]), strict=True):
-            total = sum(high - low for low, high in intervals)
-            arm = points[k, self.problem.encoding.context]
-            below = sum(min(max(arm - low, 0.0), high - low) for low, high in intervals)
-            bins[k] = min(int(BINS * below / total), BINS - 1) if total > 0 else 0
+        share = self._share_of_intervals if is_line(self.problem) else self._share_of_grid
+        bins[chosen] = np.minimum(BINS * share(points[chosen]), BINS - 1)
         return bins
+
+    def _share_of_intervals(self, points: Floats) -> Floats:
+        """How much of the Pareto set is below each arm on the line of arms."""
+        shares = np.zeros(len(points))
+        for k, intervals in enumerate(self.front_intervals(points)):
+            total = sum(high - low for low, high in intervals)
+            arm = points[k, -1]
+            below = sum(min(max(arm - low, 0.0), high - low) for low, high in intervals)
+            shares[k] = below / total if total > 0 else 0.0
+        return shares
+
+    def _share_of_grid(self, points: Floats) -> Floats:
+        """How much of the Pareto set has less of the first objective than each arm; ties by the coordinates."""
+        own = np.round(self.means(points)[:, 0], 12)  # what differs by rounding is a tie
+        shares = np.zeros(len(points))
+        for k, point in enumerate(points):
+            vectors, best = self._front_of_grid(point)
+            first, arm = np.round(vectors[best, 0], 12), tuple(point[self.problem.encoding.context :])
+            tied = first == own[k]
+            if tied.any():
+                below = np.count_nonzero(first < own[k]) + sum(tuple(other) < arm for other in self._grid[best][tied])
+            else:
+                values, counts = np.unique(first, return_counts=True)
+                below = np.interp(own[k], values, np.cumsum(counts) - counts / 2)
+            shares[k] = below / len(first)
+        return shares
+
+    def constant_arm(self, contexts: int = 500, seed: int = 0) -> tuple[Any, float]:
+        """The arm whose mean gap over random contexts is smallest, and that gap: what is possible without looking.
+
+        >>> from paretozoom.environments import Devices
+        >>> arm, gap = Devices().constant_arm()
+        >>> round(arm["y"], 2), round(gap, 2)
+        (0.56, 0.08)
+        """
+        points = random_points(self.problem.encoding, contexts, np.random.default_rng(seed)).repeat(len(self._grid), 0)
+        points[:, self.problem.encoding.context :] = np.tile(self._grid, (contexts, 1))
+        gaps = self.gaps(points).reshape(contexts, len(self._grid)).mean(axis=0)
+        best = int(gaps.argmin())
+        return self.problem.decode_arm(best, points[best]), float(gaps[best])
 
     def slice_of(self, points: Floats) -> Ints:
         """The context slice of each point, for what is measured per context.
@@ -268,48 +268,37 @@ class Task:
     @cached_property
     def _context_cells(self) -> ContextCells:
         encoding = self.problem.encoding
-        contexts = self._random_points(CELL_SAMPLE, np.random.default_rng(0))
+        contexts = random_points(encoding, CELL_SAMPLE, np.random.default_rng(0))
         return ContextCells(contexts, encoding.kinds[: encoding.context], encoding.values, SLICES)
 
-    def lipschitz(self, pairs: int = 20_000, seed: int = 0) -> float:
-        """The largest |mu - mu'| / D seen over random pairs, near and far: at most 1 under Assumption 1."""
+    @property
+    def similarity(self) -> Similarity:
+        """The similarity to give a policy: the problem's own, unless the task knows one that keeps Assumption 1."""
+        return Similarity.of(self.problem)
+
+    def lipschitz(self, pairs: int = 20_000, seed: int = 0, similarity: Similarity | None = None) -> float:
+        """The largest |mu - mu'| / D seen over random pairs, near and far: at most 1 under Assumption 1.
+
+        D is the problem's own similarity, or the one given.
+        """
         rng = np.random.default_rng(seed)
-        a = self._random_points(pairs, rng)
-        b = self._random_points(pairs, rng)
-        near = rng.random(pairs) < 0.5
-        real = np.flatnonzero(self.problem.encoding.values == 0)
-        if not len(self.problem.encoding.arms):
-            step = rng.normal(0, 0.01, (pairs, len(real)))
-            b[np.ix_(near, real)] = np.clip(a[np.ix_(near, real)] + step[near], 0, 1)
-        similarity = Similarity.of(self.problem)
-        apart = similarity.between(a, b)
+        a = random_points(self.problem.encoding, pairs, rng)
+        b = random_points(self.problem.encoding, pairs, rng)
+        near = np.flatnonzero(rng.random(pairs) < 0.5)
+        encoding = self.problem.encoding
+        real = np.flatnonzero(encoding.values[: encoding.context if len(encoding.arms) else None] == 0)
+        step = rng.normal(0, 0.01, (pairs, len(real)))
+        b[near] = a[near]
+        b[np.ix_(near, real)] = np.clip(a[np.ix_(near, real)] + step[near], 0, 1)
+        apart = (Similarity.of(self.problem) if similarity is None else similarity).between(a, b)
         change = np.abs(self.means(a) - self.means(b)).max(axis=1)
         return float(np.max(change[apart > 1e-9] / apart[apart > 1e-9]))
 
-    def _random_points(self, n: int, rng: np.random.Generator) -> Floats:
-        encoding = self.problem.encoding
-        draws = rng.random((n, self.problem.dim))
-        points = np.empty_like(draws)
-        for j, values in enumerate(encoding.values):
-            if values == 0:
-                points[:, j] = draws[:, j]
-            else:
-                chosen = np.floor(draws[:, j] * abs(values))
-                points[:, j] = chosen / (values - 1) if values > 0 else chosen
-        if len(encoding.arms):
-            points[:, encoding.context :] = encoding.arms[rng.integers(len(encoding.arms), size=n)]
-        return points
-
-    def _arm_grid(self) -> Floats:
-        encoding = self.problem.encoding
-        if len(encoding.arms):
-            return encoding.arms
-        if self.problem.dim - encoding.context != 1:
-            raise Refused(f"{self.name}: its truth is known for one-dimensional and finite arms only")
-        return np.linspace(0.0, 1.0, GRID)[:, None]
-
     def _optimal_arms(self, point: Floats) -> list[tuple[int, Floats]]:
-        arms = self.problem.encoding.arms
-        points = np.repeat(point[None], len(arms), axis=0)
-        points[:, self.problem.encoding.context :] = arms
-        return [(int(k), points[k]) for k in np.flatnonzero(self.are_optimal(points))]
+        grid = self._grid
+        points = np.repeat(point[None], len(grid), axis=0)
+        points[:, self.problem.encoding.context :] = grid
+        optimal = self.are_optimal(points)
+        if not optimal.any():  # the Pareto set lies between the arms of the grid
+            _, optimal = self._front_of_grid(point)
+        return [(int(k), points[k]) for k in np.flatnonzero(optimal)]

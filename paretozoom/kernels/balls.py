@@ -13,18 +13,20 @@ import math
 from typing import NamedTuple
 
 from paretozoom.kernels.jit import Floats, Ints, inlined, kernel
-from paretozoom.kernels.kinds import LINEAR, PERIODIC
+from paretozoom.kernels.kinds import FINITE, LATTICE, MATRIX, MOST_CANDIDATES, MOST_INTERVALS
 
-# i[:HEADER]
+# i[:HEADER]; SPACE is how domains are found, NORM how distances are, PAIRS the size of a matrix of distances,
+# FUNCTION the address of a user's distance, CELLS the number of boxes that make up the space of arms.
 CAPACITY, SIZE, CONTEXT, DIM, LEARNED, ARMS, WEIGHTS, EPOCH, EPOCHS, DOUBLING, KEY0, KEY1 = range(12)
-HEADER = 12
-# f[:CONSTANTS]: the uncertainty of a count is MULTIPLIER * sqrt(numerator of the epoch / (count + OFFSET))
-# and the similarity distance is min(1, SCALE * the root of the mean squared gap of the coordinates)
+SPACE, NORM, PAIRS, FUNCTION, CELLS = range(12, 17)
+HEADER = 17
+# f[:CONSTANTS]: the uncertainty of a count is MULTIPLIER * sqrt(numerator of the epoch / (count + OFFSET));
+# SCALE stretches the distances of a matrix or a function.
 MULTIPLIER, OFFSET, SCALE = range(3)
 CONSTANTS = 3
 
 # Up to this capacity the distances between all centres are kept, not computed anew.
-MOST_PAIRED = 128
+MOST_PAIRED = 512
 
 LEVELS = 64  # more radii than there can be
 # Distances are rounded: bounds that decide what is left unseen are this much more generous.
@@ -40,19 +42,24 @@ class Layout(NamedTuple):
     context: int
     dim: int
     learned: int
-    arms: int
+    arms: int  # finitely many arms, or room for the candidates of a round; 0 if domains are slices
     # parts of f
     numerators: int  # (epochs,) one per epoch; a fixed horizon is a single epoch
     weights: int  # (weights,) how rewards are summed when one scalar is learned
     root: int  # (dim,) the centre asked for, or NaN for a random one
-    arm: int  # (K, arm coordinates)
+    factors: int  # (dim,) what the gaps of coordinates are multiplied with
+    cells: int  # (cells, 2 * arm coordinates) boxes that make up the space of arms, if it is a lattice
+    matrix: int  # (pairs, pairs) distances of all context-arm pairs, if they are given
+    arm: int  # (arms, arm coordinates) the finite arms, or the candidates of the round
     centre: int  # (dim, c)
     radius: int  # (c,)
+    limit: int  # (c,) the largest context part at which the context may reach the ball or a descendant
     total: int  # (d, c) sums of rewards
     pre: int  # (d, c) pre-indices
-    least: int  # (d, c) the least pre-index of a ball and its descendants; kept if c > MOST_PAIRED
     minimum: int  # (d, c) min over all balls of (pre-index + distance)
+    least: int  # (d, c) the least pre-index of a ball and its descendants; kept if c > MOST_PAIRED
     highest: int  # (d, c) at least the largest minimum of a ball and its descendants; kept if c > MOST_PAIRED
+    second: int  # in place of it if c <= MOST_PAIRED: at most what any ball but the nearest gives to the minimum
     pairs: int  # (c, c) distances between centres; not there if c > MOST_PAIRED
     # parts of i
     kinds: int  # (dim,) how coordinates are compared
@@ -60,30 +67,35 @@ class Layout(NamedTuple):
     parent: int  # (c,) -1 for the root
     counts: int  # (d, c)
     nearest: int  # (d, c) the ball that gives the minimum
-    child: int  # (c,) the newest child, or -1
-    sibling: int  # (c,) the next older child of the same parent, or -1
+    child: int  # (c,) the child of highest arm, or -1
+    sibling: int  # (c,) the next lower child of the same parent, or -1
+    pair: int  # (c,) the context-arm pair of the centre, if distances are given as a matrix
+    order: int  # (c,) the balls by falling radius, then by falling arm; not there if c > MOST_PAIRED
     # scratch in f: nothing outlives the call that wrote it
     slice_low: int
     slice_high: int
     cell_low: int
     cell_high: int
-    cover_low: int
+    cover_low: int  # maximal intervals that a union covers
     cover_high: int
+    gap_low: int  # in the same place while surveying: what no ball covers yet
+    gap_high: int
     spare_low: int
     spare_high: int
-    here: int  # (dim,) a centre
-    context_part: int  # (c,) squared distances of all balls from the context of the round
+    here: int  # (dim,) a point
+    there: int  # (dim,) a centre
+    context_part: int  # (c,) what the context adds to the distance of each ball
     indices: int  # (c, d) indices of the relevant balls, row by row
-    arm_radius: int  # (K,) radius of the balls that own an arm
+    arm_radius: int  # (arms,) radius of the balls that own an arm
     # scratch in i
-    slice_ball: int
-    slice_place: int  # place of the slice's ball among the relevant ones, or -1
+    slice_place: int  # place of the slice's ball among the relevant ones
     level_slice: int  # where the slices of a level begin
     level_cell: int  # where the cells of a level begin
     near: int  # (c,) balls whose descendants the context may reach, by falling radius; also a stack and a list
     relevant: int  # (c,) the relevant balls
     chosen: int  # (c,) a mark for each relevant ball
-    arm_chosen: int  # (K,)
+    arm_chosen: int  # (arms,)
+    arm_free: int  # (arms,) arms that no ball owns yet
     # lengths of the two arrays
     floats: int
     ints: int
@@ -92,23 +104,30 @@ class Layout(NamedTuple):
 @kernel
 def layout(i: Ints) -> Layout:
     """Read the layout off a header."""
-    c, context, dim, d, arms = i[CAPACITY], i[CONTEXT], i[DIM], i[LEARNED], i[ARMS]
-    long = 2 * c + 4  # a ball has at most two slices; disjoint parts end where slices end
+    c, context, dim, d = i[CAPACITY], i[CONTEXT], i[DIM], i[LEARNED]
+    arms = i[ARMS] if i[SPACE] == FINITE else MOST_CANDIDATES if i[SPACE] == LATTICE else 0
+    # A ball has at most two slices; disjoint parts end where slices or forbidden intervals begin or end.
+    long = 4 if arms > 0 else 2 * c + MOST_INTERVALS + 4
     numerators = CONSTANTS
     weights = numerators + i[EPOCHS]
     root = weights + i[WEIGHTS]
-    arm = root + dim
+    factors = root + dim
+    cells = factors + dim
+    matrix = cells + i[CELLS] * 2 * (dim - context)
+    arm = matrix + i[PAIRS] * i[PAIRS]
     centre = arm + arms * (dim - context)
     radius = centre + c * dim
-    total = radius + c
+    limit = radius + c
+    total = limit + c
     pre = total + c * d
-    least = pre + c * d
-    minimum = least + c * d
-    highest = minimum + c * d
+    minimum = pre + c * d
+    least = minimum + c * d
+    highest = least + c * d
     pairs = highest + c * d
     slice_low = pairs + (c * c if c <= MOST_PAIRED else 0)
     here = slice_low + 8 * long
-    context_part = here + dim
+    there = here + dim
+    context_part = there + dim
     indices = context_part + c
     arm_radius = indices + c * d
     kinds = HEADER
@@ -118,13 +137,16 @@ def layout(i: Ints) -> Layout:
     nearest = counts + c * d
     child = nearest + c * d
     sibling = child + c
-    slice_ball = sibling + c
-    level_slice = slice_ball + 2 * long
+    pair = sibling + c
+    order = pair + (c if i[NORM] == MATRIX else 0)
+    slice_place = order + (c if c <= MOST_PAIRED else 0)
+    level_slice = slice_place + long
     level_cell = level_slice + LEVELS
     near = level_cell + LEVELS
     relevant = near + c
     chosen = relevant + c
     arm_chosen = chosen + c
+    arm_free = arm_chosen + arms
     return Layout(
         c,
         context,
@@ -134,13 +156,18 @@ def layout(i: Ints) -> Layout:
         numerators,
         weights,
         root,
+        factors,
+        cells,
+        matrix,
         arm,
         centre,
         radius,
+        limit,
         total,
         pre,
-        least,
         minimum,
+        least,
+        highest,
         highest,
         pairs,
         kinds,
@@ -150,50 +177,34 @@ def layout(i: Ints) -> Layout:
         nearest,
         child,
         sibling,
+        pair,
+        order,
         slice_low,
         slice_low + long,
         slice_low + 2 * long,
         slice_low + 3 * long,
         slice_low + 4 * long,
         slice_low + 5 * long,
+        slice_low + 4 * long,
+        slice_low + 5 * long,
         slice_low + 6 * long,
         slice_low + 7 * long,
         here,
+        there,
         context_part,
         indices,
         arm_radius,
-        slice_ball,
-        slice_ball + long,
+        slice_place,
         level_slice,
         level_cell,
         near,
         relevant,
         chosen,
         arm_chosen,
+        arm_free,
         arm_radius + arms,
-        arm_chosen + arms,
+        arm_free + arms,
     )
-
-
-@kernel
-def squared(kind: int, a: float, b: float) -> float:
-    """The squared distance of two encoded coordinates; each coordinate has range at most 1."""
-    if kind == LINEAR:
-        return (a - b) * (a - b)
-    if kind == PERIODIC:
-        gap = abs(a - b)
-        gap = 2.0 * min(gap, 1.0 - gap)
-        return gap * gap
-    return 0.0 if a == b else 1.0
-
-
-@inlined
-def squares(f: Floats, i: Ints, at: Layout, ball: int, first: int, end: int, point: Floats, start: int) -> float:
-    """The part that coordinates [first, end) have in the squared distance of a centre and point[start...]."""
-    total = 0.0
-    for j in range(first, end):
-        total += squared(i[at.kinds + j], f[at.centre + j * at.capacity + ball], point[start + j])
-    return total
 
 
 @inlined
@@ -234,50 +245,3 @@ def epoch_of(number: int) -> int:
     while left > 0:
         epoch, left = epoch + 1, left // 2
     return epoch
-
-
-@kernel
-def find_near(f: Floats, i: Ints, at: Layout, point: Floats) -> int:
-    """List the balls that the context, or a descendant's ball, may reach, by falling radius; returns how many.
-
-    A child's centre lies in its parent's ball and its radius is at most half as large, so all descendants of a ball
-    of radius r lie within 2r of its centre. Writes the context part of each listed ball.
-    """
-    i[at.near] = 0
-    f[at.context_part] = squares(f, i, at, 0, 0, at.context, point, 0)
-    near, k = 1, 0
-    while k < near:
-        child = i[at.child + i[at.near + k]]
-        while child >= 0:
-            part = squares(f, i, at, child, 0, at.context, point, 0)
-            twice = 2.0 * f[at.radius + child] / f[SCALE]
-            if part <= at.dim * twice * twice * (1.0 + SLACK):
-                f[at.context_part + child] = part
-                i[at.near + near] = child
-                near += 1
-            child = i[at.sibling + child]
-        k += 1
-    for k in range(1, near):  # children come after parents, half as large: as a rule nothing is left to sort
-        ball, place = i[at.near + k], k
-        while f[at.radius + i[at.near + place - 1]] < f[at.radius + ball]:
-            i[at.near + place] = i[at.near + place - 1]
-            place -= 1
-        i[at.near + place] = ball
-    return near
-
-
-@inlined
-def list_owner(i: Ints, at: Layout, found: int, place: int) -> int:
-    """Put a chosen relevant ball among the first `found` of the list in `near`, once, in order of creation."""
-    if i[at.chosen + place] == 0:
-        return found
-    ball = i[at.relevant + place]
-    k = found
-    while k > 0 and i[at.near + k - 1] >= ball:
-        if i[at.near + k - 1] == ball:
-            return found
-        k -= 1
-    for later in range(found, k, -1):
-        i[at.near + later] = i[at.near + later - 1]
-    i[at.near + k] = ball
-    return found + 1

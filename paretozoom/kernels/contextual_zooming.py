@@ -9,6 +9,7 @@ from paretozoom.kernels.philox import uniforms
 from paretozoom.kernels.zooming import (
     draw_arm,
     find_owners,
+    finite_arm,
     look,
     measure,
     split,
@@ -49,11 +50,11 @@ def _choose_only(i: Ints, at: Layout, relevant: int, only: int) -> None:
 
 
 @kernel
-def ask(f: Floats, i: Ints, number: int, point: Floats) -> tuple[int, float, int]:
-    """Draw an arm for the context in `point`, writing it there; returns (finite arm, density, ball)."""
+def ask(f: Floats, i: Ints, number: int, point: Floats, allowed: Floats) -> tuple[int, float, int]:
+    """Draw an allowed arm for the context in `point`, writing it there; returns (finite arm, density, ball)."""
     enter(f, i, number)
     at = layout(i)
-    levels, relevant = look(f, i, at, point)
+    extent, relevant = look(f, i, at, number, point, allowed)
     best, tied = mark_best(f, i, at, relevant)
     u, v, _, _ = uniforms(i[KEY0], i[KEY1], number, 0)
     drawn, after = -1, -1
@@ -61,17 +62,17 @@ def ask(f: Floats, i: Ints, number: int, point: Floats) -> tuple[int, float, int
         drawn = _next_tied(f, i, at, relevant, best, after)
         after = i[at.relevant + drawn]
     _choose_only(i, at, relevant, drawn)
-    arm, density = draw_arm(f, i, at, point, levels, relevant, u)
+    arm, density = draw_arm(f, i, at, point, extent, relevant, allowed, u)
     if tied > 1:  # every tied ball could have given this arm
         density, after = 0.0, -1
         for _ in range(tied):
             place = _next_tied(f, i, at, relevant, best, after)
             after = i[at.relevant + place]
             _choose_only(i, at, relevant, place)
-            size = measure(f, i, at, levels, relevant)
-            if find_owners(f, i, at, point, levels, relevant, arm) > 0:
+            size = measure(f, i, at, point, extent, relevant, allowed)
+            if find_owners(f, i, at, point, extent, relevant, arm) > 0:
                 density += 1.0 / (tied * size)
-    return arm, density, i[at.relevant + drawn]
+    return finite_arm(i, arm), density, i[at.relevant + drawn]
 
 
 @kernel

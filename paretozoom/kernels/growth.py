@@ -14,28 +14,22 @@ from paretozoom.kernels.balls import (
     KEY0,
     KEY1,
     MOST_PAIRED,
+    NORM,
     ROOT_STREAM,
     SIZE,
+    SPACE,
     Layout,
     draw_coordinate,
     epoch_of,
     layout,
     refresh,
 )
+from paretozoom.kernels.distances import pair_of
 from paretozoom.kernels.jit import Floats, Ints, kernel
+from paretozoom.kernels.kinds import FINITE, MATRIX
 from paretozoom.kernels.minima import rebuild, settle, welcome
 from paretozoom.kernels.philox import uniforms
-
-
-@kernel
-def _adopt(i: Ints, at: Layout, ball: int) -> None:
-    """Make the newest ball a child of its parent."""
-    i[at.child + ball] = -1
-    i[at.sibling + ball] = -1
-    parent = i[at.parent + ball]
-    if parent >= 0:
-        i[at.sibling + ball] = i[at.child + parent]
-        i[at.child + parent] = ball
+from paretozoom.kernels.tree import adopt
 
 
 @kernel
@@ -51,7 +45,9 @@ def add_ball(f: Floats, i: Ints, at: Layout, point: Floats, radius: float, paren
         f[at.total + o * at.capacity + ball] = 0.0
         i[at.counts + o * at.capacity + ball] = 0
         refresh(f, i, at, ball, o)
-    _adopt(i, at, ball)
+    if i[NORM] == MATRIX:
+        i[at.pair + ball] = pair_of(f, i, at, point)
+    adopt(f, i, at, ball)
     welcome(f, i, at, ball)
 
 
@@ -70,10 +66,15 @@ def credit_reward(f: Floats, i: Ints, at: Layout, ball: int, objective: int, rew
 def refresh_all(f: Floats, i: Ints) -> None:
     """Recompute what follows from centres, radii, parents, counts and sums, after these were filled from outside."""
     at = layout(i)
+    point = np.empty(at.dim)
     for ball in range(i[SIZE]):
         for o in range(at.learned):
             refresh(f, i, at, ball, o)
-        _adopt(i, at, ball)
+        if i[NORM] == MATRIX:
+            for j in range(at.dim):
+                point[j] = f[at.centre + j * at.capacity + ball]
+            i[at.pair + ball] = pair_of(f, i, at, point)
+        adopt(f, i, at, ball)
     rebuild(f, i, at)
 
 
@@ -94,11 +95,13 @@ def room(f: Floats, i: Ints) -> tuple[Floats, Ints]:
     for column in range((old.pairs - old.centre) // c):
         start, new_start = old.centre + c * column, new.centre + 2 * c * column
         more_f[new_start : new_start + n] = f[start : start + n]
-    for column in range((old.slice_ball - old.parent) // c):
+    for column in range((old.order - old.parent) // c):
         start, new_start = old.parent + c * column, new.parent + 2 * c * column
         more_i[new_start : new_start + n] = i[start : start + n]
     if c <= MOST_PAIRED:  # the table of distances moves, or gives way to bounds
         rebuild(more_f, more_i, new)
+    if 2 * c <= MOST_PAIRED:
+        more_i[new.order : new.order + n] = i[old.order : old.order + n]
     return more_f, more_i
 
 
@@ -113,7 +116,7 @@ def restart(f: Floats, i: Ints, epoch: int) -> None:
         if math.isnan(point[j]):
             draw = uniforms(i[KEY0], i[KEY1], epoch, ROOT_STREAM + j // 4)[j % 4]
             point[j] = draw_coordinate(i[at.values + j], draw)
-    if at.arms > 0 and math.isnan(f[at.root + at.context]):
+    if i[SPACE] == FINITE and math.isnan(f[at.root + at.context]):
         coordinates = at.dim - at.context
         arm = int(uniforms(i[KEY0], i[KEY1], epoch, ROOT_STREAM - 1)[0] * at.arms)
         for j in range(coordinates):

@@ -6,23 +6,24 @@ import math
 
 import numpy as np
 
-from paretozoom.kernels.balls import squared
+from paretozoom.kernels.distances import add_gap, gap_of, length_of
 from paretozoom.kernels.jit import Floats, Ints, kernel
-from paretozoom.kernels.kinds import CATEGORICAL, LINEAR, PERIODIC
+from paretozoom.kernels.kinds import CATEGORICAL, LINEAR, NORM_TWO, PERIODIC
 
 MOST_BUCKETS = 1 << 22
 
 
-def buckets(points: Floats, kinds: Ints, r: float) -> Ints:
+def buckets(points: Floats, kinds: Ints, norm: int, factors: Floats, r: float) -> Ints:
     """Into how many buckets `pack` may divide each coordinate so that points closer than r are neighbours.
 
-    >>> buckets(np.zeros((1, 2)), np.array([LINEAR, PERIODIC]), 0.1).tolist()
+    >>> buckets(np.zeros((1, 2)), np.array([LINEAR, PERIODIC]), NORM_TWO, np.array([0.5, 0.5]), 0.1).tolist()
     [7, 14]
     """
-    reach = r * math.sqrt(len(kinds)) * (1 + 1e-9)  # of one coordinate, with room for rounding
     cells = np.ones(len(kinds), np.int64)
     room = MOST_BUCKETS
     for j, kind in enumerate(kinds):
+        # how far points closer than r can be apart in this coordinate, with room for rounding
+        reach = r / (math.sqrt(factors[j]) if norm == NORM_TWO else factors[j]) * (1 + 1e-9)
         if kind == CATEGORICAL:
             wanted = int(points[:, j].max(initial=0)) + 1 if reach <= 1 else 1
             cells[j] = wanted if wanted <= room else 1
@@ -54,7 +55,7 @@ def _step(kinds: Ints, cells: Ints, centre: Ints, offset: Ints) -> bool:
 
 
 @kernel
-def pack(points: Floats, kinds: Ints, cells: Ints, r: float, chosen: Ints) -> int:
+def pack(points: Floats, kinds: Ints, norm: int, factors: Floats, cells: Ints, r: float, chosen: Ints) -> int:
     """Choose the points (n, dim), in their order, that are at least r from all chosen before; returns how many.
 
     Their numbers are written to `chosen`, which ends the search when full. `cells` is the number of buckets per
@@ -62,7 +63,8 @@ def pack(points: Floats, kinds: Ints, cells: Ints, r: float, chosen: Ints) -> in
     category: in the same).
 
     >>> chosen = np.zeros(3, np.int64)
-    >>> pack(np.array([[0.0], [0.4], [0.5]]), np.array([LINEAR]), np.array([1]), 0.5, chosen), chosen.tolist()
+    >>> points = np.array([[0.0], [0.4], [0.5]])
+    >>> pack(points, np.array([LINEAR]), NORM_TWO, np.array([1.0]), np.array([1]), 0.5, chosen), chosen.tolist()
     (2, [0, 2, 0])
     """
     dim = points.shape[1]
@@ -89,10 +91,11 @@ def pack(points: Floats, kinds: Ints, cells: Ints, r: float, chosen: Ints) -> in
                 bucket = bucket * cells[j] + near
             place = newest[bucket]
             while free and place >= 0:
-                total = 0.0
+                part = 0.0
                 for j in range(dim):
-                    total += squared(kinds[j], points[k, j], points[chosen[place], j])
-                free = math.sqrt(total / dim) >= r
+                    gap = gap_of(kinds[j], points[k, j], points[chosen[place], j])
+                    part = add_gap(norm, part, factors[j], gap)
+                free = min(1.0, length_of(norm, part)) >= r
                 place = older[place]
             more = _step(kinds, cells, centre, offset)
         if free:

@@ -12,6 +12,7 @@ from paretozoom.kernels.philox import uniforms
 from paretozoom.kernels.zooming import (
     draw_arm,
     find_owners,
+    finite_arm,
     look,
     split,
     teachable,
@@ -21,16 +22,16 @@ __all__ = ["ask", "room", "tell"]
 
 
 @kernel
-def ask(f: Floats, i: Ints, number: int, point: Floats) -> tuple[int, float, int]:
-    """Draw an arm for the context in `point`, writing it there; returns (finite arm, density, ball)."""
+def ask(f: Floats, i: Ints, number: int, point: Floats, allowed: Floats) -> tuple[int, float, int]:
+    """Draw an allowed arm for the context in `point`, writing it there; returns (finite arm, density, ball)."""
     enter(f, i, number)
     at = layout(i)
-    levels, relevant = look(f, i, at, point)  # line 7
+    extent, relevant = look(f, i, at, number, point, allowed)  # line 7
     mark_front(f, at.indices, at.learned, i, at.chosen, relevant, at.near)  # line 8
     u, v, _, _ = uniforms(i[KEY0], i[KEY1], number, 0)
-    arm, density = draw_arm(f, i, at, point, levels, relevant, u)  # line 9
-    owners = find_owners(f, i, at, point, levels, relevant, arm)
-    return arm, density, i[at.near + int(v * owners)]  # line 10
+    arm, density = draw_arm(f, i, at, point, extent, relevant, allowed, u)  # line 9
+    owners = find_owners(f, i, at, point, extent, relevant, arm)
+    return finite_arm(i, arm), density, i[at.near + int(v * owners)]  # line 10
 
 
 @kernel

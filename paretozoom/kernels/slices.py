@@ -1,19 +1,32 @@
 """Domains at one context when the arm is an interval: exact arithmetic on slices.
 
 A ball cuts the line of arms above a context in its *slice*. Going through the radii from the smallest, the
-part of a level's slices that no smaller level covers falls into *cells*; a ball's domain is its slice within
-the cells of its own level. Parts shorter than SLIVER are left out everywhere.
+gaps that smaller levels left shrink by a level's *cells*; a ball's domain is its slice within the cells of its own
+level. What is not allowed is no gap. Parts shorter than SLIVER are left out everywhere.
 """
 
 from __future__ import annotations
 
 import math
 
-from paretozoom.kernels.balls import SCALE, Layout, find_near, list_owner
+from paretozoom.kernels.balls import NORM, Layout
 from paretozoom.kernels.jit import Floats, Ints, inlined, kernel
-from paretozoom.kernels.kinds import PERIODIC
+from paretozoom.kernels.kinds import NORM_MAX, NORM_TWO, PERIODIC
+from paretozoom.kernels.tree import find_near, list_owner
 
 SLIVER = 1e-12
+
+
+@inlined
+def _half_width(f: Floats, i: Ints, at: Layout, ball: int) -> float:
+    """How far a ball reaches from its centre along the arm, above the surveyed context; negative if it does not."""
+    radius, part, factor = f[at.radius + ball], f[at.context_part + ball], f[at.factors + at.context]
+    if i[NORM] == NORM_TWO:
+        reach = radius * radius - part
+        return math.sqrt(reach / factor) if reach >= 0.0 else -1.0
+    if i[NORM] == NORM_MAX:
+        return radius / factor if part <= radius else -1.0
+    return (radius - part) / factor if radius >= part else -1.0
 
 
 @inlined
@@ -24,11 +37,9 @@ def slice_of(f: Floats, i: Ints, at: Layout, ball: int) -> tuple[float, float, f
     """
     if ball == 0:  # the root contains everything by definition
         return 0.0, 1.0, 1.0, 0.0
-    radius = f[at.radius + ball] / f[SCALE]
-    reach = at.dim * radius * radius - f[at.context_part + ball]
-    if reach < 0.0:
+    half = _half_width(f, i, at, ball)
+    if half < 0.0:
         return 1.0, 0.0, 1.0, 0.0
-    half = math.sqrt(reach)
     middle = f[at.centre + at.context * at.capacity + ball]
     if i[at.kinds + at.context] == PERIODIC:
         half = half / 2.0
@@ -49,146 +60,150 @@ def contains(f: Floats, i: Ints, at: Layout, ball: int, arm: float) -> bool:
 
 
 @inlined
-def _sort_slices(f: Floats, i: Ints, at: Layout, first: int, end: int) -> None:
-    """Sort the slices [first, end) by low end: Shell's sort, which small and sorted lists hardly notice."""
-    gap = 1
-    while gap < (end - first) // 3:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for k in range(first + gap, end):
-            low, high, ball = f[at.slice_low + k], f[at.slice_high + k], i[at.slice_ball + k]
-            place = k
-            while place >= first + gap and f[at.slice_low + place - gap] > low:
-                f[at.slice_low + place] = f[at.slice_low + place - gap]
-                f[at.slice_high + place] = f[at.slice_high + place - gap]
-                i[at.slice_ball + place] = i[at.slice_ball + place - gap]
-                place -= gap
-            f[at.slice_low + place], f[at.slice_high + place], i[at.slice_ball + place] = low, high, ball
-        gap //= 3
-
-
-@inlined
-def _put(f: Floats, i: Ints, at: Layout, slices: int, low: float, high: float, ball: int) -> int:
-    """Append a slice, if it is one; returns the new number of slices."""
-    if low > high:
-        return slices
-    f[at.slice_low + slices] = low
-    f[at.slice_high + slices] = high
-    i[at.slice_ball + slices] = ball
-    return slices + 1
-
-
-@inlined
-def _widen(f: Floats, i: Ints, at: Layout, covers: int, first: int, end: int) -> int:
-    """Merge the slices [first, end), sorted by low end, into the cover; returns its new length."""
-    for k in range(covers):
-        f[at.spare_low + k] = f[at.cover_low + k]
-        f[at.spare_high + k] = f[at.cover_high + k]
-    old, new, merged = 0, first, 0
-    while old < covers or new < end:
-        if new == end or (old < covers and f[at.spare_low + old] <= f[at.slice_low + new]):
-            low, high = f[at.spare_low + old], f[at.spare_high + old]
-            old += 1
+def _first_gap(f: Floats, low_ends: int, high_ends: int, gaps: int, low: float) -> int:
+    """The first of the ascending intervals that ends above `low`."""
+    first, end = 0, gaps
+    while end - first > 8:
+        middle = (first + end) // 2
+        if f[high_ends + middle] > low:
+            end = middle + 1
         else:
-            low, high = f[at.slice_low + new], f[at.slice_high + new]
-            new += 1
-        if merged > 0 and low <= f[at.cover_high + merged - 1]:
-            f[at.cover_high + merged - 1] = max(f[at.cover_high + merged - 1], high)
-        else:
-            f[at.cover_low + merged] = low
-            f[at.cover_high + merged] = high
-            merged += 1
-    return merged
+            first = middle + 1
+    while first < end and f[high_ends + first] <= low:
+        first += 1
+    return first
 
 
 @inlined
-def _cells_of_level(f: Floats, i: Ints, at: Layout, cells: int, covers: int, first: int, end: int) -> int:
-    """Append the cells of one level: the union of its slices less the cover; returns the new number of cells."""
-    cover, k = 0, first
-    while k < end:
-        low, high = f[at.slice_low + k], f[at.slice_high + k]
+def _meets_gap(f: Floats, at: Layout, gaps: int, low: float, high: float) -> bool:
+    """Whether an interval has a part in a gap that is no sliver."""
+    k = _first_gap(f, at.gap_low, at.gap_high, gaps, low)
+    while k < gaps and f[at.gap_low + k] < high:
+        if min(high, f[at.gap_high + k]) - max(low, f[at.gap_low + k]) >= SLIVER:
+            return True
         k += 1
-        while k < end and f[at.slice_low + k] <= high:
-            high = max(high, f[at.slice_high + k])
-            k += 1
-        while cover < covers and f[at.cover_high + cover] < low:
-            cover += 1
-        while cover < covers and f[at.cover_low + cover] <= high:
-            if f[at.cover_low + cover] > low:
-                f[at.cell_low + cells] = low
-                f[at.cell_high + cells] = f[at.cover_low + cover]
+    return False
+
+
+@inlined
+def _fill(f: Floats, at: Layout, left: int, low: float, high: float) -> int:
+    """Take a closed interval out of what is left of the gaps, in the spare intervals; returns their new number."""
+    first = _first_gap(f, at.spare_low, at.spare_high, left, low)
+    end = first
+    while end < left and f[at.spare_low + end] < high:
+        end += 1
+    if first == end:
+        return left
+    before, after = f[at.spare_low + first], f[at.spare_high + end - 1]
+    kept = (before < low) + (high < after)
+    shift = kept - (end - first)
+    if shift > 0:
+        for k in range(left - 1, end - 1, -1):
+            f[at.spare_low + k + shift], f[at.spare_high + k + shift] = f[at.spare_low + k], f[at.spare_high + k]
+    elif shift < 0:
+        for k in range(end, left):
+            f[at.spare_low + k + shift], f[at.spare_high + k + shift] = f[at.spare_low + k], f[at.spare_high + k]
+    if before < low:
+        f[at.spare_low + first], f[at.spare_high + first] = before, low
+        first += 1
+    if high < after:
+        f[at.spare_low + first], f[at.spare_high + first] = high, after
+    return left + shift
+
+
+@inlined
+def _cells_of_level(f: Floats, at: Layout, cells: int, gaps: int, left: int) -> int:
+    """Append the cells of one level, the gaps before it less what is left of them; returns the new number of cells.
+
+    What is left become the gaps.
+    """
+    k = 0
+    for gap in range(gaps):
+        low, high = f[at.gap_low + gap], f[at.gap_high + gap]
+        while k < left and f[at.spare_low + k] < high:
+            if low < f[at.spare_low + k]:
+                f[at.cell_low + cells], f[at.cell_high + cells] = low, f[at.spare_low + k]
                 cells += 1
-            low = f[at.cover_high + cover]
-            cover += 1
+            low = f[at.spare_high + k]
+            k += 1
         if low < high:
-            f[at.cell_low + cells] = low
-            f[at.cell_high + cells] = high
+            f[at.cell_low + cells], f[at.cell_high + cells] = low, high
             cells += 1
-        elif cover > 0:  # this cover may reach beyond, into the next union
-            cover -= 1
+    for k in range(left):
+        f[at.gap_low + k], f[at.gap_high + k] = f[at.spare_low + k], f[at.spare_high + k]
     return cells
 
 
 @inlined
-def _place_of(f: Floats, i: Ints, at: Layout, ball: int, level_first: int, here: int, relevant: int) -> int:
-    """The place of a ball in the relevant list, adding it if this is the first of its slices to matter."""
-    for k in range(level_first, here if i[at.kinds + at.context] == PERIODIC else level_first):
-        if i[at.slice_ball + k] == ball and i[at.slice_place + k] >= 0:
-            return i[at.slice_place + k]
-    i[at.relevant + relevant] = ball
-    return relevant
+def _open_gaps(f: Floats, at: Layout, allowed: Floats) -> int:
+    """Begin with all arms uncovered, or with the allowed intervals; returns the number of gaps."""
+    f[at.gap_low], f[at.gap_high] = 0.0, 1.0
+    for k in range(len(allowed)):
+        f[at.gap_low + k], f[at.gap_high + k] = allowed[k, 0], allowed[k, 1]
+    return max(1, len(allowed))
 
 
 @kernel
-def survey(f: Floats, i: Ints, at: Layout, point: Floats) -> tuple[int, int]:
+def survey(f: Floats, i: Ints, at: Layout, point: Floats, allowed: Floats) -> tuple[int, int]:
     """Find slices, cells and relevant balls above the point's context; returns how many levels and relevant balls."""
-    k = find_near(f, i, at, point) - 1
-    slices = levels = cells = covers = relevant = 0
-    while k >= 0:
-        radius = f[at.radius + i[at.near + k]]
-        first = slices
-        while k >= 0 and f[at.radius + i[at.near + k]] == radius:
-            ball = i[at.near + k]
-            low, high, low2, high2 = slice_of(f, i, at, ball)
-            slices = _put(f, i, at, slices, low, high, ball)
-            slices = _put(f, i, at, slices, low2, high2, ball)
-            k -= 1
-        if slices == first:
-            continue
-        _sort_slices(f, i, at, first, slices)
-        i[at.level_slice + levels] = first
+    near = find_near(f, i, at, point) - 1
+    slices = levels = cells = relevant = 0
+    gaps = _open_gaps(f, at, allowed)
+    while near >= 0 and gaps > 0:
+        radius = f[at.radius + i[at.near + near]]
+        i[at.level_slice + levels] = slices
         i[at.level_cell + levels] = cells
-        cells = _cells_of_level(f, i, at, cells, covers, first, slices)
-        relevant = _find_relevant(f, i, at, first, slices, i[at.level_cell + levels], cells, relevant)
-        covers = _widen(f, i, at, covers, first, slices)
+        for k in range(gaps):
+            f[at.spare_low + k], f[at.spare_high + k] = f[at.gap_low + k], f[at.gap_high + k]
+        left = gaps
+        while near >= 0 and f[at.radius + i[at.near + near]] == radius:
+            ball, is_new = i[at.near + near], 1
+            low, high, low2, high2 = slice_of(f, i, at, ball)
+            while low <= high:
+                if _meets_gap(f, at, gaps, low, high):
+                    f[at.slice_low + slices], f[at.slice_high + slices] = low, high
+                    i[at.relevant + relevant] = ball
+                    relevant, is_new = relevant + is_new, 0
+                    i[at.slice_place + slices] = relevant - 1
+                    slices += 1
+                left = _fill(f, at, left, low, high)
+                low, high, low2, high2 = low2, high2, 1.0, 0.0
+            near -= 1
+        cells = _cells_of_level(f, at, cells, gaps, left)
+        gaps = left
         levels += 1
-        if f[at.cover_low] <= 0.0 and f[at.cover_high] >= 1.0:
-            break
     i[at.level_slice + levels] = slices
     i[at.level_cell + levels] = cells
     return levels, relevant
 
 
 @inlined
-def _find_relevant(
-    f: Floats, i: Ints, at: Layout, first: int, end: int, first_cell: int, end_cell: int, relevant: int
-) -> int:
-    """Add to the relevant balls those of a level whose slices meet its cells; returns their new number."""
-    for k in range(first, end):
-        i[at.slice_place + k] = -1
-        while first_cell < end_cell and f[at.cell_high + first_cell] <= f[at.slice_low + k]:
-            first_cell += 1  # low ends rise, so the slices to come are past this cell too
-        cell = first_cell
-        while cell < end_cell and f[at.cell_low + cell] < f[at.slice_high + k]:
-            low = max(f[at.slice_low + k], f[at.cell_low + cell])
-            high = min(f[at.slice_high + k], f[at.cell_high + cell])
-            if high - low >= SLIVER:
-                place = _place_of(f, i, at, i[at.slice_ball + k], first, k, relevant)
-                i[at.slice_place + k] = place
-                relevant = max(relevant, place + 1)
-                break
-            cell += 1
-    return relevant
+def _swap(f: Floats, i: Ints, at: Layout, a: int, b: int) -> None:
+    """Exchange two slices."""
+    f[at.slice_low + a], f[at.slice_low + b] = f[at.slice_low + b], f[at.slice_low + a]
+    f[at.slice_high + a], f[at.slice_high + b] = f[at.slice_high + b], f[at.slice_high + a]
+    i[at.slice_place + a], i[at.slice_place + b] = i[at.slice_place + b], i[at.slice_place + a]
+
+
+@inlined
+def _chosen_first(f: Floats, i: Ints, at: Layout, level: int) -> int:
+    """Put the chosen slices of a level first, by low end; returns where they end."""
+    first = end = i[at.level_slice + level]
+    for k in range(first, i[at.level_slice + level + 1]):
+        if i[at.chosen + i[at.slice_place + k]] != 0:
+            _swap(f, i, at, k, end)
+            end += 1
+    gap = 1
+    while gap < (end - first) // 16:
+        gap = 3 * gap + 1
+    while gap > 0:  # Shell's sort; siblings are kept by arm, so there is little to do
+        for k in range(first + gap, end):
+            place = k
+            while place >= first + gap and f[at.slice_low + place - gap] > f[at.slice_low + place]:
+                _swap(f, i, at, place - gap, place)
+                place -= gap
+        gap //= 3
+    return end
 
 
 @inlined
@@ -205,18 +220,17 @@ def _add_piece(f: Floats, at: Layout, pieces: int, low: float, high: float) -> i
 @inlined
 def _pieces_of_level(f: Floats, i: Ints, at: Layout, level: int) -> int:
     """List what the chosen slices of a level cover of its cells, merged and ascending; returns how many pieces."""
-    first, end = i[at.level_slice + level], i[at.level_slice + level + 1]
+    first, end = i[at.level_slice + level], _chosen_first(f, i, at, level)
     pieces = 0
     for cell in range(i[at.level_cell + level], i[at.level_cell + level + 1]):
         while first < end and f[at.slice_high + first] <= f[at.cell_low + cell]:
             first += 1
         k = first
         while k < end and f[at.slice_low + k] < f[at.cell_high + cell]:
-            if i[at.slice_place + k] >= 0 and i[at.chosen + i[at.slice_place + k]] != 0:
-                low = max(f[at.slice_low + k], f[at.cell_low + cell])
-                high = min(f[at.slice_high + k], f[at.cell_high + cell])
-                if high - low >= SLIVER:
-                    pieces = _add_piece(f, at, pieces, low, high)
+            low = max(f[at.slice_low + k], f[at.cell_low + cell])
+            high = min(f[at.slice_high + k], f[at.cell_high + cell])
+            if high - low >= SLIVER:
+                pieces = _add_piece(f, at, pieces, low, high)
             k += 1
     return pieces
 
@@ -272,7 +286,7 @@ def owners(f: Floats, i: Ints, at: Layout, levels: int, arm: float) -> int:
             for k in range(i[at.level_slice + level], i[at.level_slice + level + 1]):
                 low = max(f[at.slice_low + k], f[at.cell_low + cell])
                 high = min(f[at.slice_high + k], f[at.cell_high + cell])
-                if i[at.slice_place + k] >= 0 and high - low >= SLIVER and low <= arm <= high:
+                if high - low >= SLIVER and low <= arm <= high:
                     found = list_owner(i, at, found, i[at.slice_place + k])
         if found > 0:
             break

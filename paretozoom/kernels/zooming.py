@@ -2,77 +2,89 @@
 
 from __future__ import annotations
 
-from paretozoom.kernels import finite, slices
-from paretozoom.kernels.balls import (
-    DOUBLING,
-    EPOCH,
-    SCALE,
-    SLACK,
-    Layout,
-    epoch_of,
-    squares,
-    uncertainty,
-)
+from paretozoom.kernels import candidates, lattice, slices
+from paretozoom.kernels.balls import DOUBLING, EPOCH, SLACK, SPACE, Layout, epoch_of, uncertainty
+from paretozoom.kernels.distances import distance, pair_of, part_of
 from paretozoom.kernels.growth import add_ball
 from paretozoom.kernels.jit import Floats, Ints, inlined, kernel
+from paretozoom.kernels.kinds import FINITE, LATTICE, SLICES
 from paretozoom.kernels.minima import compute_indices
 
 # Coordinates in [0, 1] cannot tell smaller balls apart.
 SMALLEST_RADIUS = 2.0**-50
 
-_finite_survey, finite_union, _finite_walk = finite.survey, finite.union, finite.walk
-_finite_owners, _finite_contains = finite.owners, finite.contains
+_list_survey, list_union, _list_walk = candidates.survey, candidates.union, candidates.walk
+_list_owners, _list_contains = candidates.owners, candidates.contains
+_lay, _lattice_measure, _lattice_draw = lattice.lay, lattice.measure, lattice.draw
 _slice_survey, slice_union, _slice_walk = slices.survey, slices.union, slices.walk
 _slice_owners, _slice_contains = slices.owners, slices.contains
 
 
 @inlined
-def look(f: Floats, i: Ints, at: Layout, point: Floats) -> tuple[int, int]:
-    """Find the relevant balls at the point's context and their indices; returns the numbers of levels and of balls."""
-    if at.arms > 0:
-        levels, relevant = 0, _finite_survey(f, i, at, point)
+def look(f: Floats, i: Ints, at: Layout, number: int, point: Floats, allowed: Floats) -> tuple[int, int]:
+    """Find the relevant balls at the point's context, and their indices.
+
+    Returns the extent of the survey (how many levels of slices, or how many listed arms) and the number of balls.
+    """
+    if i[SPACE] == SLICES:
+        extent, relevant = _slice_survey(f, i, at, point, allowed)
     else:
-        levels, relevant = _slice_survey(f, i, at, point)
+        extent = at.arms if i[SPACE] == FINITE else _lay(f, i, at, number, allowed)
+        relevant = _list_survey(f, i, at, point, extent, allowed)
     compute_indices(f, i, at, relevant)
-    return levels, relevant
+    return extent, relevant
 
 
 @inlined
-def draw_arm(f: Floats, i: Ints, at: Layout, point: Floats, levels: int, relevant: int, u: float) -> tuple[int, float]:
-    """Draw uniformly on the union of the chosen balls' domains, into the point; returns finite arm and density."""
-    if at.arms > 0:
-        marked = finite_union(f, i, at, relevant)
-        arm = _finite_walk(i, at, int(u * marked))
-        coordinates = at.dim - at.context
-        for j in range(coordinates):
-            point[at.context + j] = f[at.arm + arm * coordinates + j]
-        return arm, 1.0 / marked
-    pieces, length = slice_union(f, i, at, levels)
-    point[at.context] = _slice_walk(f, i, at, pieces, u * length)
-    return -1, 1.0 / length
+def draw_arm(
+    f: Floats, i: Ints, at: Layout, point: Floats, extent: int, relevant: int, allowed: Floats, u: float
+) -> tuple[int, float]:
+    """Draw uniformly on the union of the chosen balls' domains, into the point; returns listed arm and density."""
+    if i[SPACE] == SLICES:
+        pieces, length = slice_union(f, i, at, extent)
+        point[at.context] = _slice_walk(f, i, at, pieces, u * length)
+        return -1, 1.0 / length
+    marked = list_union(f, i, at, point, extent, relevant)
+    if i[SPACE] == FINITE:
+        size = float(marked)
+        arm = _list_walk(i, at, 0, int(u * marked))
+    else:
+        size = _lattice_measure(f, i, at, allowed)
+        arm = _lattice_draw(f, i, at, allowed, u * size)
+    coordinates = at.dim - at.context
+    for j in range(coordinates):
+        point[at.context + j] = f[at.arm + arm * coordinates + j]
+    return arm, 1.0 / size
+
+
+@inlined
+def finite_arm(i: Ints, arm: int) -> int:
+    """The number of a drawn arm if arms are finitely many, else -1."""
+    return arm if i[SPACE] == FINITE else -1
 
 
 @kernel
-def measure(f: Floats, i: Ints, at: Layout, levels: int, relevant: int) -> float:
-    """The size of the union of the chosen balls' domains: a length, or a number of arms."""
-    if at.arms > 0:
-        return float(finite_union(f, i, at, relevant))
-    return slice_union(f, i, at, levels)[1]
+def measure(f: Floats, i: Ints, at: Layout, point: Floats, extent: int, relevant: int, allowed: Floats) -> float:
+    """The size of the union of the chosen balls' domains: how many arms, or their length, area or volume."""
+    if i[SPACE] == SLICES:
+        return slice_union(f, i, at, extent)[1]
+    marked = list_union(f, i, at, point, extent, relevant)
+    return _lattice_measure(f, i, at, allowed) if i[SPACE] == LATTICE else float(marked)
 
 
 @inlined
-def find_owners(f: Floats, i: Ints, at: Layout, point: Floats, levels: int, relevant: int, arm: int) -> int:
+def find_owners(f: Floats, i: Ints, at: Layout, point: Floats, extent: int, relevant: int, arm: int) -> int:
     """List in `near` the chosen balls whose domain contains the drawn arm, oldest first; returns how many they are."""
-    if at.arms > 0:
-        return _finite_owners(f, i, at, relevant, arm)
-    return _slice_owners(f, i, at, levels, point[at.context])
+    if i[SPACE] == SLICES:
+        return _slice_owners(f, i, at, extent, point[at.context])
+    return _list_owners(f, i, at, point, relevant, arm)
 
 
 @kernel
 def _contains(f: Floats, i: Ints, at: Layout, ball: int, point: Floats) -> bool:
-    f[at.context_part + ball] = squares(f, i, at, ball, 0, at.context, point, 0)
-    if at.arms > 0:
-        return _finite_contains(f, i, at, ball, point, at.context)
+    if i[SPACE] != SLICES:
+        return _list_contains(f, i, at, ball, point)
+    f[at.context_part + ball] = part_of(f, i, at, ball, 0, at.context, point, 0)
     return _slice_contains(f, i, at, ball, point[at.context])
 
 
@@ -80,13 +92,12 @@ def _contains(f: Floats, i: Ints, at: Layout, ball: int, point: Floats) -> bool:
 def in_domain(f: Floats, i: Ints, at: Layout, ball: int, point: Floats) -> bool:
     """Whether a point lies in a ball and in no ball of strictly smaller radius."""
     i[at.near] = 0
-    waiting = 1
+    waiting, pair = 1, pair_of(f, i, at, point)
     while waiting > 0:
         waiting -= 1
         child = i[at.child + i[at.near + waiting]]
         while child >= 0:
-            twice = 2.0 * f[at.radius + child] / f[SCALE]
-            if squares(f, i, at, child, 0, at.dim, point, 0) <= at.dim * twice * twice * (1.0 + SLACK):
+            if distance(f, i, at, child, point, 0, pair) <= 2.0 * f[at.radius + child] * (1.0 + SLACK):
                 if f[at.radius + child] < f[at.radius + ball] and _contains(f, i, at, child, point):
                     return False
                 i[at.near + waiting] = child

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from paretozoom.dimensions import Floats, Ints
 from paretozoom.environments.base import Task
-from paretozoom.kernels.kinds import LINEAR
+from paretozoom.kernels.kinds import FUNCTION, LINEAR, MATRIX
 from paretozoom.plots import style
 from paretozoom.plots.plane import Front, Plane, cells_of, draw_front, draw_plane, front_of, plane_of
 from paretozoom.policies.zooming import Zooming
@@ -40,7 +39,7 @@ class Partition(msgspec.Struct, frozen=True):
     arms: list[float]  # their places on the arm axis
     sizes: list[float]  # their radii
     counts: list[int]
-    reach: float  # of a ball of radius 1 in the drawing, where balls are discs; 0 where they are not
+    reach: list[float]  # of a ball of radius 1 to the right and up, where balls are ellipses; empty where they are not
     front: Front | None
 
 
@@ -54,7 +53,7 @@ def info(policy: Zooming, environment: Task | None = None) -> Partition:
     """
     front = None if environment is None else front_of(environment)
     balls = policy.balls
-    return _info(policy.problem, balls.centre, balls.radius, balls.count, front, policy.similarity.scale)
+    return _info(policy.problem, balls.centre, balls.radius, balls.count, front, policy.similarity)
 
 
 def info_of_snapshot(snapshot: Snapshot, problem: Problem, front: Front | None = None) -> Partition:
@@ -62,8 +61,10 @@ def info_of_snapshot(snapshot: Snapshot, problem: Problem, front: Front | None =
     if not has_balls(snapshot):
         raise Refused(f"snapshot: it holds {sorted(snapshot.arrays)!r}, so it is not one of a zooming policy")
     centre, radius, count = (snapshot.arrays[name] for name in ARRAYS)
-    scale = (snapshot.header.get("parameters", {}).get("similarity") or {}).get("scale", 1.0)
-    return _info(problem, centre, radius, count, front, scale)
+    given = snapshot.header.get("parameters", {}).get("similarity") or {}
+    if "matrix" in given or "function" in given:
+        raise Refused(f"snapshot: balls of the similarity {given!r} cannot be drawn, only those of p-norms")
+    return _info(problem, centre, radius, count, front, Similarity.of(problem, **given))
 
 
 def has_balls(snapshot: Snapshot) -> bool:
@@ -76,20 +77,23 @@ def has_balls(snapshot: Snapshot) -> bool:
 
 
 def _info(
-    problem: Problem, centre: Floats, radius: Floats, count: Ints, front: Front | None, scale: float
+    problem: Problem, centre: Floats, radius: Floats, count: Ints, front: Front | None, similarity: Similarity
 ) -> Partition:
+    if similarity.kernel_norm in (MATRIX, FUNCTION):
+        raise Refused("similarity: the balls of a matrix or a function cannot be drawn, only those of p-norms")
     if centre.shape != (len(radius), problem.dim):
         raise Refused(f"centre: its shape is {centre.shape}, expected ({len(radius)}, {problem.dim})")
     plane = plane_of(problem)
     contexts, arms = cells_of(problem, CELLS)
-    right, up = _squared_distances(problem, contexts, arms, centre)
+    right = similarity.part_of(contexts[:, None], centre[None, :, :1], [0])  # (cells, balls)
+    up = similarity.part_of(arms[:, None], centre[None, :, 1:], range(1, problem.dim))  # (rows, balls)
     sizes, place, balls_of = np.unique(-radius, return_inverse=True, return_counts=True)
     levels = np.zeros((len(arms), len(contexts)), np.int64)  # the root contains everything
     for ball in np.argsort(-radius, kind="stable"):
-        covered = up[:, ball, None] + right[None, :, ball] <= (radius[ball] / scale) ** 2
-        levels[covered] = place[ball]
+        part = similarity.sum_of(up[:, ball, None], right[None, :, ball])
+        levels[similarity.length_of(part) <= radius[ball]] = place[ball]
     rows = np.argmin(up, axis=0).astype(float) if plane.rows else centre[:, 1]
-    discs = not plane.rows and bool((problem.encoding.kinds == LINEAR).all())
+    discs = similarity.norm == 2 and not plane.rows and bool((problem.encoding.kinds == LINEAR).all())
     return Partition(
         plane,
         (-sizes).tolist(),
@@ -99,17 +103,9 @@ def _info(
         rows.tolist(),
         radius.tolist(),
         count.reshape(len(radius), -1).max(axis=1).tolist(),
-        math.sqrt(problem.dim) / scale if discs else 0.0,
+        (1 / np.sqrt(similarity.factors)).tolist() if discs else [],
         front,
     )
-
-
-def _squared_distances(problem: Problem, contexts: Floats, arms: Floats, centre: Floats) -> tuple[Floats, Floats]:
-    """What contexts (cells, balls) and arms (rows, balls) add to the squared distance from each centre."""
-    kinds, dim = Similarity.of(problem).kinds, problem.dim
-    right = Similarity(kinds[:1]).distances(contexts, centre[:, :1]) ** 2 / dim
-    up = Similarity(kinds[1:]).distances(arms, centre[:, 1:]) ** 2 * (dim - 1) / dim
-    return right, up
 
 
 def figure(info: Partition) -> Figure:
@@ -168,8 +164,8 @@ def _draw_discs(axes: Axes, info: Partition, shades: list[Any]) -> None:
     for radius, shade in zip(info.radii if info.reach else [], shades, strict=False):
         places = [(x, y) for x, y, r in zip(info.contexts, info.arms, info.sizes, strict=True) if r == radius]
         for face, edge in ((shade, "none"), ("none", (1, 1, 1, 0.5))):
-            size = [2 * info.reach * radius]
-            discs = EllipseCollection(size, size, [0], units="xy", offsets=places, offset_transform=axes.transData)
+            wide, high = ([2 * reach * radius] for reach in info.reach)
+            discs = EllipseCollection(wide, high, [0], units="xy", offsets=places, offset_transform=axes.transData)
             discs.set(facecolor=face, edgecolor=edge, linewidth=0.5)
             axes.add_collection(discs, autolim=False)
 

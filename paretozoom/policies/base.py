@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paretozoom.dimensions import Floats, Ints
+from paretozoom.feasible import ANY, encode_feasible
 from paretozoom.kernels.fuse import fuse
 from paretozoom.policies.batches import LOOPS, DecisionColumns, Decisions, encode_contexts, encode_rewards
 from paretozoom.policies.opened import OpenDecision, dump_opened, load_opened, point_of
@@ -26,8 +27,9 @@ FORMAT = 1
 
 
 class Piece(msgspec.Struct, frozen=True):
-    """A part of the arm space that a policy holds for Pareto optimal: an interval, or one finite arm.
+    """A part of the arm space that a policy holds for Pareto optimal: an interval, a box, or one finite arm.
 
+    Of a box low and high are arms, its corners.
     Index, mean and uncertainty are in the user's units, by objective; mean is None where nothing was seen.
 
     >>> Piece(low=0.2, high=0.4, arm=None, index={"r": 1.2}, mean={"r": 0.5}, uncertainty={"r": 0.1},
@@ -35,8 +37,8 @@ class Piece(msgspec.Struct, frozen=True):
     0.4
     """
 
-    low: float | None
-    high: float | None
+    low: float | dict[str, Any] | None
+    high: float | dict[str, Any] | None
     arm: Any
     index: dict[str, float | None]
     mean: dict[str, float | None]
@@ -94,8 +96,12 @@ class Policy:
     def _begin(self, decision: Decision) -> None:
         """What asking changes in the learned arrays apart from the draw; called when a decision is replayed."""
 
-    def front(self, context: Values = (), *, believed: bool = False) -> list[Piece]:
+    def _check_feasible(self, rows: Floats) -> None:
+        """Refuse an encoded feasible set that the policy cannot handle."""
+
+    def front(self, context: Values = (), *, believed: bool = False, feasible: Any = None) -> list[Piece]:
         """The arms held for Pareto optimal at a context, sorted by arm; nothing for a policy that learns nothing."""
+        self._encode_feasible(feasible)
         self.problem.encode_context(context, np.empty(self._dim))
         return []
 
@@ -110,29 +116,42 @@ class Policy:
 
     # The two verbs.
 
-    def ask(self, context: Values = ()) -> Decision:
-        """Decide for a context."""
+    def ask(self, context: Values = (), *, feasible: Any = None) -> Decision:
+        """Decide for a context, among the feasible arms if some are named.
+
+        Of finite arms name the labels; otherwise give a box, or a list of boxes: what each dimension may be, as
+        ``{"price": (2, 5), "codec": ["x264", "av1"]}``; dimensions left out may be anything.
+        """
+        allowed = self._encode_feasible(feasible)
         point = np.empty(self._dim)
         plain = self.problem.encode_context(context, point)
         number = self.number
-        arm, density, credit = self.kernel.ask(self._floats, self._ints, number, point)
+        arm, density, credit = self.kernel.ask(self._floats, self._ints, number, point, allowed)
         decision = Decision(number, plain, self.problem.decode_arm(arm, point), density, credit)
         self._remember(decision, point)
         return decision
+
+    def _encode_feasible(self, feasible: Any) -> Floats:
+        if feasible is None:
+            return ANY
+        rows = encode_feasible(self.problem, feasible)
+        self._check_feasible(rows)
+        return rows
 
     def tell(self, decision: Decision, reward: Values) -> None:
         """Learn the reward of an open decision, whole or in parts, now or late."""
         entry = self._find(decision)
         self._tell(entry, reward)
 
-    def ask_many(self, contexts: Sequence[Values] | npt.NDArray[Any]) -> Decisions:
+    def ask_many(self, contexts: Sequence[Values] | npt.NDArray[Any], *, feasible: Any = None) -> Decisions:
         """Decide for many contexts: the decisions that `ask` would make one after another, in one compiled loop."""
+        allowed = self._encode_feasible(feasible)
         n, number = len(contexts), self.number
         point = np.empty((n, self._dim))
         plain = encode_contexts(self.problem, contexts, point)
         numbers = np.arange(number, number + n)
         columns = DecisionColumns(numbers, point, np.empty(n, np.int64), np.empty(n), np.empty(n, np.int64))
-        self._loops.ask_many(self._floats, self._ints, number, *columns[1:])
+        self._loops.ask_many(self._floats, self._ints, number, allowed, *columns[1:])
         arms = None
         if not self.problem.exact:
             arms = [self.problem.decode_arm(arm, at) for arm, at in zip(columns.arm.tolist(), point, strict=True)]

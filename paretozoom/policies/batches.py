@@ -13,9 +13,9 @@ from paretozoom.records import Decision, Refused
 
 LOOPS = """
 @kernel
-def ask_many(f, i, number, point, arm, density, credit):
+def ask_many(f, i, number, allowed, point, arm, density, credit):
     for k in range(len(point)):
-        arm[k], density[k], credit[k] = ask(f, i, number + k, point[k])
+        arm[k], density[k], credit[k] = ask(f, i, number + k, point[k], allowed)
 
 
 @kernel

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from paretozoom import theory
 from paretozoom.dimensions import number_of
@@ -46,7 +46,7 @@ class ContextualZooming(Zooming):
         delta: float | None = None,
         noise: float = 1.0,
         confidence: float = 1.0,
-        similarity: Similarity | Mapping[str, float] | None = None,
+        similarity: Similarity | Mapping[str, Any] | None = None,
         centre: tuple[Values, Values] | None = None,
         seed: int = 0,
     ) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from paretozoom.dimensions import Floats, Real, number_of
-from paretozoom.problem import Problem
+from paretozoom.dimensions import Floats, number_of
+from paretozoom.kernels.kinds import FUNCTION, MATRIX, MOST_CANDIDATES
+from paretozoom.metric import check_similarity
+from paretozoom.problem import Problem, same_encoding
 from paretozoom.records import Refused
 from paretozoom.similarity import Similarity
 
@@ -66,10 +69,13 @@ def check_zoomable(problem: Problem, name: str) -> None:
                 f"objectives[{objective.name!r}]: low and high are unknown, but {name} needs the scale of the "
                 "expected reward"
             )
-    if len(problem.encoding.arms) == 0 and not (
-        isinstance(problem.arm, tuple) and len(problem.arm) == 1 and isinstance(problem.arm[0], Real)
-    ):
-        raise Refused(f"arm: {name} needs one Real dimension, or finitely many arms; given {problem.arm!r}")
+    values = problem.encoding.values[problem.encoding.context :]
+    combinations = math.prod(abs(v) for v in values.tolist() if v != 0)
+    if len(problem.encoding.arms) == 0 and combinations > MOST_CANDIDATES:
+        raise Refused(
+            f"arm: its discrete dimensions have {combinations} combinations, {name} can handle {MOST_CANDIDATES} "
+            f"beside continuous dimensions, or 100,000 alone; given {problem.arm!r}"
+        )
 
 
 def checked_similarity(problem: Problem, similarity: Any) -> Similarity:
@@ -77,13 +83,16 @@ def checked_similarity(problem: Problem, similarity: Any) -> Similarity:
     if similarity is None:
         return Similarity.of(problem)
     if isinstance(similarity, Mapping):
-        unknown = [name for name in similarity if name != "scale"]
+        taken = [name for name in inspect.signature(Similarity.of).parameters if name != "problem"]
+        unknown = [name for name in similarity if name not in taken]
         if unknown:
-            raise Refused(f"similarity: {unknown[0]!r} is not a parameter of a similarity, which takes ['scale']")
-        return Similarity.of(problem, **similarity)
-    if not isinstance(similarity, Similarity) or not np.array_equal(similarity.kinds, problem.encoding.kinds):
+            raise Refused(f"similarity: {unknown[0]!r} is not a parameter of a similarity, which takes {taken!r}")
+        similarity = Similarity.of(problem, **similarity)
+    if not isinstance(similarity, Similarity) or not same_encoding(similarity.encoding, problem.encoding):
         raise Refused(f"similarity: {similarity!r} is not one of this problem")
-    return Similarity.of(problem, similarity.scale)
+    if similarity.kernel_norm in (MATRIX, FUNCTION):
+        check_similarity(problem, similarity)
+    return similarity
 
 
 def encoded_centre(problem: Problem, centre: Any) -> tuple[Floats, list[Any] | None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import ModuleType
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from paretozoom import theory
 from paretozoom.kernels import pcz
@@ -49,7 +49,7 @@ class PCZ(Zooming):
         delta: float | None = None,
         noise: float = 1.0,
         confidence: float = 1.0,
-        similarity: Similarity | Mapping[str, float] | None = None,
+        similarity: Similarity | Mapping[str, Any] | None = None,
         centre: tuple[Values, Values] | None = None,
         seed: int = 0,
     ) -> None:

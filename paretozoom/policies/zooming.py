@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from paretozoom.dimensions import Finite, Floats, Ints
+from paretozoom.feasible import encode_feasible
 from paretozoom.kernels import balls, growth, zooming
 from paretozoom.kernels.balls import Layout
-from paretozoom.kernels.kinds import CATEGORICAL
+from paretozoom.kernels.kinds import CATEGORICAL, FINITE, LATTICE, MATRIX, MOST_INTERVALS, SLICES
 from paretozoom.kernels.pareto import mark_front
 from paretozoom.policies.base import Piece, Policy
 from paretozoom.policies.opened import checked_array
@@ -62,7 +63,7 @@ class Zooming(Policy):
         *,
         horizon: int | None,
         confidence: float,
-        similarity: Similarity | Mapping[str, float] | None,
+        similarity: Similarity | Mapping[str, Any] | None,
         centre: tuple[Values, Values] | None,
         seed: int,
         parameters: Mapping[str, Any],
@@ -76,7 +77,7 @@ class Zooming(Policy):
             "horizon": self.horizon,
             **parameters,
             "confidence": self.confidence,
-            "similarity": {"scale": self.similarity.scale},
+            "similarity": self.similarity.parameters,
             "centre": plain,
         }
         super().__init__(problem, seed=seed, parameters=told)
@@ -107,6 +108,8 @@ class Zooming(Policy):
         doubling = self.horizon is None
         radii = [self._radius(2 << e, e) for e in range(EPOCHS)] if doubling else [self._radius(self.horizon or 0, 0)]
         weights = self._weights()
+        space, matrix = self._space(), self.similarity.matrix
+        cells = encode_feasible(self.problem, [{}]) if space == LATTICE else np.zeros((0, 0))
         head = np.zeros(balls.HEADER, np.int64)
         head[balls.CAPACITY] = capacity
         head[balls.CONTEXT] = encoding.context
@@ -117,6 +120,11 @@ class Zooming(Policy):
         head[balls.EPOCHS] = len(radii)
         head[balls.DOUBLING] = doubling
         head[balls.KEY0], head[balls.KEY1] = key
+        head[balls.SPACE] = space
+        head[balls.NORM] = self.similarity.kernel_norm
+        head[balls.PAIRS] = 0 if matrix is None else len(matrix)
+        head[balls.FUNCTION] = self.similarity.address
+        head[balls.CELLS] = len(cells)
         at = balls.layout(head)
         floats, ints = np.zeros(at.floats), np.zeros(at.ints, np.int64)
         ints[: balls.HEADER] = head
@@ -126,9 +134,29 @@ class Zooming(Policy):
         floats[balls.SCALE] = self.similarity.scale
         floats[at.numerators : at.weights] = [numerator for _, numerator, _ in radii]
         floats[at.weights : at.root] = weights
-        floats[at.root : at.arm] = self._root
-        floats[at.arm : at.centre] = encoding.arms.ravel()
+        floats[at.root : at.factors] = self._root
+        floats[at.factors : at.cells] = self.similarity.factors
+        floats[at.cells : at.matrix] = cells.ravel()
+        if matrix is not None:
+            floats[at.matrix : at.arm] = matrix.ravel()
+        if space == FINITE:
+            floats[at.arm : at.centre] = encoding.arms.ravel()
         return floats, ints
+
+    def _space(self) -> int:
+        """How domains are found."""
+        if len(self.problem.encoding.arms):
+            return FINITE
+        one = self._dim - self.problem.encoding.context == 1
+        return SLICES if one and self.similarity.kernel_norm < MATRIX else LATTICE
+
+    def _check_feasible(self, rows: Floats) -> None:
+        if self._space() == SLICES and len(rows) > MOST_INTERVALS:
+            raise Refused(f"feasible: {len(rows)} separate intervals, expected at most {MOST_INTERVALS}")
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._ints[balls.FUNCTION] = self.similarity.address  # not what it was in another process
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
         return {**self.balls.columns(), "epoch": np.array([self._ints[balls.EPOCH]], np.int64)}
@@ -182,25 +210,28 @@ class Zooming(Policy):
             notes.append("beyond horizon")
         return notes
 
-    def front(self, context: Values = (), *, believed: bool = False) -> list[Piece]:
+    def front(self, context: Values = (), *, believed: bool = False, feasible: Any = None) -> list[Piece]:
         """The domains of the balls on the index front, or with `believed` of those whose mean is not dominated.
 
-        The balls are those that stand; with an unknown horizon the next decision may begin a stretch without them.
+        Of arms with several dimensions a piece shows the box around what a fixed lattice finds of a domain, one for
+        each combination of the discrete values. The balls are those that stand; with an unknown horizon the next
+        decision may begin a stretch without them.
         """
         point = np.empty(self._dim)
         self.problem.encode_context(context, point)
+        rows = self._encode_feasible(feasible)
         f, i = self._floats, self._ints
         at = balls.layout(i)
         now = _columns(f, i)
-        levels, relevant = zooming.look(f, i, at, point)
+        extent, relevant = zooming.look(f, i, at, -1, point, rows)
         chosen = (
             self._believed(now, i[at.relevant : at.relevant + relevant]) if believed else self._marked(at, relevant)
         )
-        pieces: list[tuple[float, Piece]] = []
+        pieces: list[tuple[tuple[float, ...], Piece]] = []
         for place in np.flatnonzero(chosen):
             i[at.chosen : at.chosen + relevant] = np.arange(relevant) == place
             about = self._about(at, now, int(place))
-            pieces += [(start, Piece(*arm, *about)) for start, *arm in self._domain(at, levels, relevant)]
+            pieces += [(start, Piece(*arm, *about)) for start, *arm in self._domain(at, point, extent, relevant)]
         return [piece for _, piece in sorted(pieces, key=lambda p: p[0])]
 
     def _mark(self, at: Layout, relevant: int) -> None:
@@ -222,18 +253,28 @@ class Zooming(Policy):
         chosen[seen] = marks[: len(seen)]
         return chosen
 
-    def _domain(self, at: Layout, levels: int, relevant: int) -> list[tuple[float, float | None, float | None, Any]]:
+    def _domain(self, at: Layout, point: Floats, extent: int, relevant: int) -> list[tuple[Any, Any, Any, Any]]:
         """The domain of the marked ball at the surveyed context: (where, low, high, finite arm) of each part."""
         f, i = self._floats, self._ints
-        if at.arms:
-            zooming.finite_union(f, i, at, relevant)
-            arms = np.flatnonzero(i[at.arm_chosen : at.arm_chosen + at.arms])
-            return [(float(k), None, None, self._finite_arm(int(k))) for k in arms]
-        assert not isinstance(self.problem.arm, Finite)
-        decode = self.problem.arm[0].decode
-        count, _ = zooming.slice_union(f, i, at, levels)
-        ends = zip(f[at.cover_low : at.cover_low + count], f[at.cover_high : at.cover_high + count], strict=True)
-        return [(low, decode(low), decode(high), None) for low, high in ends]
+        if at.arms == 0:
+            assert not isinstance(self.problem.arm, Finite)
+            decode = self.problem.arm[0].decode
+            count, _ = zooming.slice_union(f, i, at, extent)
+            ends = zip(f[at.cover_low : at.cover_low + count], f[at.cover_high : at.cover_high + count], strict=True)
+            return [((low,), decode(low), decode(high), None) for low, high in ends]
+        zooming.list_union(f, i, at, point, extent, relevant)
+        listed = np.flatnonzero(i[at.arm_chosen : at.arm_chosen + extent])
+        if i[balls.SPACE] == FINITE:
+            return [((float(k),), None, None, self._finite_arm(int(k))) for k in listed]
+        arms = f[at.arm : at.arm + extent * (at.dim - at.context)].reshape(extent, -1)[listed]
+        discrete = self.problem.encoding.values[at.context :] != 0
+        boxes = []
+        for values in np.unique(arms[:, discrete], axis=0):
+            inside = arms[(arms[:, discrete] == values).all(axis=1)]
+            low, high = (np.concatenate([point[: at.context], end]) for end in (inside.min(axis=0), inside.max(axis=0)))
+            where = (*values.tolist(), *low[at.context :].tolist())
+            boxes.append((where, self.problem.decode_arm(-1, low), self.problem.decode_arm(-1, high), None))
+        return boxes
 
     def _finite_arm(self, number: int) -> Any:
         encoding = self.problem.encoding

@@ -27,7 +27,9 @@ from paretozoom import (
     Tents,
     simulate,
 )
-from paretozoom.environments.base import BINS, GRID, Task
+from paretozoom.environments import Boxes, Bridge, Catalogue, Devices
+from paretozoom.environments.base import BINS, Task
+from paretozoom.environments.grid import GRID
 from paretozoom.problem import Floats
 
 TASKS: dict[str, Any] = {
@@ -37,6 +39,10 @@ TASKS: dict[str, Any] = {
     "tents-finite": lambda: Tents(arms=7),
     "tents-gaussian": lambda: Tents(spread=0.05),
     "ridges": SmoothRidges,
+    "boxes": Boxes,
+    "bridge": lambda: Bridge(spread=0.05),
+    "catalogue": Catalogue,
+    "devices": Devices,
 }
 every_task = pytest.mark.parametrize("make", TASKS.values(), ids=TASKS)
 PAPER_LIPSCHITZ = 5 * math.sqrt(1.64) * math.sqrt(2)  # 9.0554
@@ -120,7 +126,9 @@ def test_rewards_depend_on_seed_and_decision_alone(make: Any, order: list[int]) 
     assert [task.respond(decision) for decision in asked] == rewards
 
 
-@pytest.mark.parametrize("name", ["tents-gaussian", "tents-finite", "paper", "ridges"])
+@pytest.mark.parametrize(
+    "name", ["tents-gaussian", "tents-finite", "paper", "ridges", "boxes", "bridge", "catalogue", "devices"]
+)
 def test_all_policies_meet_the_same_luck(name: str) -> None:
     task = TASKS[name]()
     policies = [

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paretozoom import PCZ, ContextualZooming, Finite, Objective, Problem, Real
+from paretozoom.feasible import ANY
 from paretozoom.kernels import balls as ball_kernels
 from paretozoom.kernels import zooming
 from paretozoom.policies.zooming import Zooming as Policy
@@ -60,11 +61,11 @@ def relevant(policy: Policy, context: list[float]) -> tuple[dict[int, list[float
     at = ball_kernels.layout(i)
     point = np.zeros(policy.problem.dim)
     policy.problem.encode_context(context, point)
-    levels, found = zooming.look(f, i, at, point)
+    levels, found = zooming.look(f, i, at, -1, point, ANY)
     numbers = i[at.relevant : at.relevant + found].tolist()
     rows = f[at.indices : at.indices + found * at.learned].reshape(found, at.learned).tolist()
     i[at.chosen : at.chosen + found] = 1
-    return dict(zip(numbers, rows, strict=True)), zooming.measure(f, i, at, levels, found)
+    return dict(zip(numbers, rows, strict=True)), zooming.measure(f, i, at, point, levels, found, ANY)
 
 
 def owners(policy: Policy, context: list[float], arm: float) -> set[int]:
@@ -72,7 +73,7 @@ def owners(policy: Policy, context: list[float], arm: float) -> set[int]:
     f, i = policy._floats, policy._ints
     at = ball_kernels.layout(i)
     point = np.array([*encoded(policy.problem, context), arm])
-    levels, found = zooming.look(f, i, at, point)
+    levels, found = zooming.look(f, i, at, -1, point, ANY)
     i[at.chosen : at.chosen + found] = 1
     count = zooming.find_owners(f, i, at, point, levels, found, -1)
     listed = i[at.near : at.near + count].tolist()

@@ -142,7 +142,7 @@ def test_periodic_balls_are_painted_but_not_as_discs() -> None:
     info = partition.info_of_snapshot(Snapshot({}, arrays), problem)
     middle = info.levels[partition.CELLS // 2]
     assert (middle[0], middle[partition.CELLS // 2], middle[-1]) == (1, 0, 1)
-    assert info.reach == 0
+    assert info.reach == []
 
 
 def test_a_front_without_a_closed_form_is_found() -> None:

@@ -306,9 +306,9 @@ def test_problems_that_zooming_does_not_cover_are_refused(kind: Any) -> None:
     unknown = Problem(context=[], arm=[Real("y")], objectives=[Objective("a"), Objective("w", low=None, high=None)])
     with refuses(None, "objectives['w']", "low", kind.name):
         kind(unknown)
-    plane = Problem(context=[], arm=[Real("y"), Real("z")], objectives=[Objective("a")])
+    many = Problem(context=[], arm=[Real("y"), Integer("z", 1, 3000)], objectives=[Objective("a")])
     with refuses(None, "arm", "'z'", kind.name):
-        kind(plane)
+        kind(many)
     endless = Problem(context=[], arm=[Integer("n", 0, 10**6)], objectives=[Objective("a")])
     with refuses(None, "arm", "'n'", kind.name):
         kind(endless)

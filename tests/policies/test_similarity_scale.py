@@ -61,7 +61,8 @@ def test_snapshots_keep_the_scale() -> None:
 
 
 @pytest.mark.parametrize(
-    "similarity", [{"scale": 0}, {"scale": "x"}, {"scale": float("nan")}, {"skale": 1}, 3, Similarity(np.array([2, 2]))]
+    "similarity",
+    [{"scale": 0}, {"scale": "x"}, {"scale": float("nan")}, {"skale": 1}, 3, Similarity.of(PROBLEMS["labels"])],
 )
 def test_bad_similarities_are_refused(similarity: Any) -> None:
     with pytest.raises(Refused, match="similarity"):

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from paretozoom import Problem
-from tests.reference.space import length, merged, walk
-from tests.reference.zooming import Open, Zooming
+from tests.reference.zooming import Menu, Open, Zooming
 
 
 class ContextualZooming(Zooming):
@@ -49,24 +48,19 @@ class ContextualZooming(Zooming):
         a = 1.0 + 2.0 * math.log(2.0 * math.sqrt(2.0) * horizon**1.5 / delta)
         return self.noise * self.confidence * math.sqrt(2.0 * a / count)
 
-    def choose(self, context: list[float], u1: float, u2: float) -> tuple[float, float, int]:
+    def choose(self, context: list[float], menu: Menu, u1: float, u2: float) -> tuple[Any, float, int]:
         """The ball of the largest index, then an arm uniformly on its domain."""
-        held = self.domains_at(context)
+        held = self.domains_at(context, menu)
         relevant = list(held)
         index = [g for (g,) in self.indices(relevant)]
         tied = [k for k, g in zip(relevant, index, strict=True) if g == max(index)]
+        domains = {k: menu.union([held[k]]) for k in tied}
         ball = tied[math.floor(u2 * len(tied))]
-        size: Callable[[Any], float] = len
-        if self.space.arms:
-            arm = held[ball][math.floor(u1 * len(held[ball]))]
-            owners = [k for k in tied if arm in held[k]]
-        else:
-            held = {k: merged(held[k]) for k in tied}
-            arm, size = walk(held[ball], u1), length
-            owners = [k for k in tied if any(low <= arm <= high for low, high in held[k])]
+        arm = menu.draw(domains[ball], u1)
         density = 0.0  # every tied ball could have given this arm
-        for k in sorted(owners):
-            density += 1.0 / (len(tied) * size(held[k]))
+        for k in tied:
+            if menu.holds(domains[k], arm):
+                density += 1.0 / (len(tied) * menu.size(domains[k]))
         return arm, density, ball
 
     def learn(self, entry: Open, told: dict[int, float]) -> None:

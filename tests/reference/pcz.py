@@ -7,8 +7,7 @@ from typing import Any
 
 from paretozoom import Problem
 from tests.reference.pareto import front
-from tests.reference.space import length, merged, walk
-from tests.reference.zooming import Open, Zooming
+from tests.reference.zooming import Menu, Open, Zooming
 
 
 class PCZ(Zooming):
@@ -46,27 +45,22 @@ class PCZ(Zooming):
         a = 1.0 + 2.0 * math.log(inside)
         return self.noise * self.confidence * math.sqrt(2.0 * a / count)
 
-    def front(self, context: list[float]) -> dict[int, Any]:
+    def front(self, context: list[float], menu: Menu | None = None) -> dict[int, Any]:
         """The domains of the relevant balls whose index no other relevant ball's dominates, in order of creation."""
-        held = self.domains_at(context)
+        held = self.domains_at(context, menu)
         relevant = list(held)
         return {relevant[place]: held[relevant[place]] for place in front(self.indices(relevant))}
 
-    def choose(self, context: list[float], u1: float, u2: float) -> tuple[float, float, int]:
+    def choose(self, context: list[float], menu: Menu, u1: float, u2: float) -> tuple[Any, float, int]:
         """Lines 7-10: an arm uniformly on the union of the front's domains, then one of its balls."""
-        best = self.front(context)
-        if self.space.arms:
-            arms = sorted({arm for held in best.values() for arm in held})
-            arm = arms[math.floor(u1 * len(arms))]
-            holders = [k for k, held in best.items() if arm in held]
-            return arm, 1.0 / len(arms), holders[math.floor(u2 * len(holders))]
-        union = merged(part for parts in best.values() for part in parts)
-        y = walk(union, u1)
-        holders = [k for k, parts in best.items() if any(low <= y <= high for low, high in parts)]
+        best = self.front(context, menu)
+        union = menu.union(best.values())
+        arm = menu.draw(union, u1)
+        holders = [k for k, held in best.items() if menu.holds(held, arm)]
         # An endpoint may lie in parts of balls of two radii.
         smallest = min(self.balls[k].radius for k in holders)
         holders = [k for k in holders if self.balls[k].radius == smallest]
-        return y, 1.0 / length(union), holders[math.floor(u2 * len(holders))]
+        return arm, 1.0 / menu.size(union), holders[math.floor(u2 * len(holders))]
 
     def learn(self, entry: Open, told: dict[int, float]) -> None:
         """Lines 11-16: split, then update the parent."""

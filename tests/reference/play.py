@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -51,9 +51,17 @@ class World:
 
 
 def play(
-    players: Sequence[Player], world: World, rounds: int, *, scrambled: bool, check_every: int = 50
+    players: Sequence[Player],
+    world: World,
+    rounds: int,
+    *,
+    scrambled: bool,
+    check_every: int = 50,
+    feasible: Callable[[], Any] | None = None,
 ) -> list[Event]:
     """Play the same rounds with every player; all must agree throughout. Returns the log.
+
+    `feasible` gives the feasible set of each round.
 
     Scrambled feedback comes late, out of order, in parts, or never; some decisions are dropped, a few of them
     after a part of their reward was told.
@@ -63,7 +71,8 @@ def play(
     ticket = 0
     for t in range(rounds):
         context = world.context()
-        decisions = [player.ask(context) for player in players]
+        restricted = {} if feasible is None else {"feasible": feasible()}
+        decisions = [player.ask(context, **restricted) for player in players]
         assert all(decision == decisions[0] for decision in decisions), decisions
         log.append(Asked(decisions[0]))
         for wait, event in _feedback(decisions[0], world, scrambled):

@@ -10,10 +10,13 @@ from typing import Any
 import numpy as np
 
 from paretozoom import Decision, Problem
+from paretozoom.feasible import encode_feasible
 from tests.reference import philox
-from tests.reference.space import SLIVER, Ball, Interval, Space, without
+from tests.reference.lattice import Intervals, Points, lattice_of
+from tests.reference.space import Ball, Space
 
 ROOT_STREAM = 1 << 32
+Menu = Intervals | Points
 
 
 @dataclass
@@ -47,8 +50,8 @@ class Zooming:
         """How unsure a ball is of a mean over `count` rewards."""
         raise NotImplementedError
 
-    def choose(self, context: list[float], u1: float, u2: float) -> tuple[float, float, int]:
-        """(arm: its number if arms are finitely many, else its coordinate; density; ball)."""
+    def choose(self, context: list[float], menu: Menu, u1: float, u2: float) -> tuple[Any, float, int]:
+        """(arm, as the menu has it; density; ball)."""
         raise NotImplementedError
 
     def learn(self, entry: Open, told: dict[int, float]) -> None:
@@ -57,7 +60,7 @@ class Zooming:
 
     # The verbs.
 
-    def ask(self, context: Any) -> Decision:
+    def ask(self, context: Any, feasible: Any = None) -> Decision:
         """Decide for a context."""
         epoch = self.epoch_of(self.number)
         if epoch > self.epoch:
@@ -66,19 +69,31 @@ class Zooming:
         plain = self.problem.encode_context(context, encoded)
         point = encoded.tolist()
         u1, u2, *_ = philox.uniforms(self.key, [self.number, 0, 0, 0])
-        arm, density, credit = self.choose(point[: self.space.context], u1, u2)
-        number = -1
-        if self.space.arms:
-            number = int(arm)
-            point[self.space.context :] = self.space.arms[number]
-        else:
-            point[self.space.context] = arm
+        menu = self.menu(feasible, self.number)
+        arm, density, credit = self.choose(point[: self.space.context], menu, u1, u2)
+        point[self.space.context :] = menu.coordinates(arm)
+        number = arm if self.space.arms else -1
         decision = Decision(self.number, plain, self.problem.decode_arm(number, np.array(point)), density, credit)
         # The user plays the arm in the user's units; that is the arm to learn from.
         self.problem.encode_arm(decision.arm, encoded)
         self.open[self.number] = Open(decision, encoded.tolist())
         self.number += 1
         return decision
+
+    def menu(self, feasible: Any = None, number: int | None = None) -> Menu:
+        """What can be chosen; a lattice is moved at random for the decision of a number, or else it is centred."""
+        space = self.space
+        rows = encode_feasible(self.problem, feasible).tolist() if feasible is not None else []
+        if space.kind == "slices":
+            return Intervals([(low, high) for low, high in rows] or [(0.0, 1.0)])
+        if space.kind == "finite":
+            numbers = [int(number) for (number,) in rows] or range(len(space.arms))
+            return Points({number: space.arms[number] for number in numbers})
+        shifts = None
+        if number is not None:
+            real = space.values[space.context :].count(0)
+            shifts = [philox.uniforms(self.key, [number, 1 + j // 4, 0, 0])[j % 4] for j in range(real)]
+        return lattice_of(space, rows, shifts)
 
     def tell(self, decision: Decision, reward: Any) -> None:
         """Learn a reward, whole or in part."""
@@ -130,7 +145,7 @@ class Zooming:
         centre = []
         for j in range(len(space.kinds)):
             u = philox.uniforms(self.key, [self.epoch, ROOT_STREAM + j // 4, 0, 0])[j % 4]
-            values = space.values[j] if j < space.context else 0
+            values = space.values[j]
             if values:
                 u = float(math.floor(u * values))
                 u = u if space.kinds[j] == "categorical" else u / (values - 1)
@@ -170,38 +185,11 @@ class Zooming:
 
     # Domains and indices at a context.
 
-    def domains_at(self, context: Sequence[float]) -> dict[int, Any]:
-        """The domain slice of every relevant ball: numbers of finite arms, or intervals."""
-        return self.finite_domains(context) if self.space.arms else self.interval_domains(context)
+    def domains_at(self, context: Sequence[float], menu: Menu | None = None) -> dict[int, Any]:
+        """The domain of every relevant ball: numbers of arms or candidates, or intervals."""
+        return (menu or self.menu()).domains(self.space, self.balls, context)
 
-    def interval_domains(self, context: Sequence[float]) -> dict[int, list[Interval]]:
-        """The domain slice of every relevant ball, as intervals of the arm."""
-        slices = [self.space.slice(ball, context) for ball in self.balls]
-        found = {}
-        for k, ball in enumerate(self.balls):
-            parts = slices[k]
-            for other, theirs in zip(self.balls, slices, strict=True):
-                if not parts:
-                    break
-                if other.radius < ball.radius:
-                    for low, high in theirs:
-                        parts = without(parts, low, high)
-            parts = [(low, high) for low, high in parts if high - low >= SLIVER]
-            if parts:
-                found[k] = parts
-        return found
-
-    def finite_domains(self, context: Sequence[float]) -> dict[int, list[int]]:
-        """The domain slice of every relevant ball, as numbers of finite arms."""
-        found: dict[int, list[int]] = {}
-        for number, arm in enumerate(self.space.arms):
-            point = [*context, *arm]
-            holders = [k for k, ball in enumerate(self.balls) if self.space.contains(ball, point)]
-            smallest = min(self.balls[k].radius for k in holders)
-            for k in holders:
-                if self.balls[k].radius == smallest:
-                    found.setdefault(k, []).append(number)
-        return dict(sorted(found.items()))
+    finite_domains = domains_at
 
     def pre_index(self, k: int, i: int) -> float:
         """mean + u + r, infinite for a ball that has seen nothing of an objective whose u is infinite."""

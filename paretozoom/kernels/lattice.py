@@ -1,0 +1,111 @@
+"""Candidates that stand in for a continuum of arms: a rank-1 lattice in each cell, under one random shift.
+
+A cell is a box of arms; its discrete coordinates are single values. A lattice is a group modulo 1, so a candidate
+determines all others of its round, and with a uniform shift the density of a draw is known exactly.
+"""
+
+from __future__ import annotations
+
+from paretozoom.kernels.balls import CELLS, KEY0, KEY1, Layout
+from paretozoom.kernels.candidates import walk
+from paretozoom.kernels.jit import Floats, Ints, inlined, kernel
+from paretozoom.kernels.kinds import MOST_CANDIDATES, MOST_PER_CELL
+from paretozoom.kernels.philox import uniforms
+
+# Of all multipliers, this one keeps the points of the lattice 1, a, a^2, ... far apart in 2, 3 and 4 dimensions.
+KOROBOV = 123
+
+
+@kernel
+def points_per_cell(cells: int) -> int:
+    """A power of two: 512 for up to four cells, less for more.
+
+    >>> [points_per_cell(cells) for cells in (1, 4, 5, 2048)]
+    [512, 512, 256, 1]
+    """
+    points = MOST_PER_CELL
+    while points > 1 and points * cells > MOST_CANDIDATES:
+        points //= 2
+    return points
+
+
+@inlined
+def _edge(f: Floats, at: Layout, allowed: Floats, cell: int, j: int) -> float:
+    """Entry j of a cell: the lows of its arm coordinates, then the highs."""
+    if len(allowed) > 0:
+        return allowed[cell, j]
+    return f[at.cells + cell * 2 * (at.dim - at.context) + j]
+
+
+@inlined
+def _cells(i: Ints, allowed: Floats) -> int:
+    return len(allowed) if len(allowed) > 0 else i[CELLS]
+
+
+@kernel
+def lay(f: Floats, i: Ints, at: Layout, number: int, allowed: Floats) -> int:
+    """List the candidates of a decision (shown without luck if its number is negative); returns how many they are."""
+    cells, coordinates = _cells(i, allowed), at.dim - at.context
+    points = points_per_cell(cells)
+    real, generator = 0, 1
+    for j in range(coordinates):
+        shift = 0.0
+        if i[at.values + at.context + j] == 0:
+            shift = 0.5 / points if number < 0 else uniforms(i[KEY0], i[KEY1], number, 1 + real // 4)[real % 4]
+        for cell in range(cells):
+            low, high = _edge(f, at, allowed, cell, j), _edge(f, at, allowed, cell, coordinates + j)
+            for k in range(points):
+                u = ((k * generator) % points) / points + shift
+                u = u - 1.0 if u >= 1.0 else u
+                f[at.arm + (cell * points + k) * coordinates + j] = low + (high - low) * u
+        if i[at.values + at.context + j] == 0:
+            real, generator = real + 1, (generator * KOROBOV) % MOST_PER_CELL
+    return cells * points
+
+
+@kernel
+def _size(f: Floats, i: Ints, at: Layout, allowed: Floats, cell: int) -> float:
+    """The size of a cell: the product of its continuous coordinates' lengths."""
+    coordinates, size = at.dim - at.context, 1.0
+    for j in range(coordinates):
+        if i[at.values + at.context + j] == 0:
+            size *= _edge(f, at, allowed, cell, coordinates + j) - _edge(f, at, allowed, cell, j)
+    return size
+
+
+@inlined
+def _marked_in(i: Ints, at: Layout, first: int, points: int) -> int:
+    marked = 0
+    for candidate in range(first, first + points):
+        marked += i[at.arm_chosen + candidate]
+    return marked
+
+
+@kernel
+def measure(f: Floats, i: Ints, at: Layout, allowed: Floats) -> float:
+    """The size of what the marked candidates stand for."""
+    cells = _cells(i, allowed)
+    points, total = points_per_cell(cells), 0.0
+    for cell in range(cells):
+        total += _marked_in(i, at, cell * points, points) * _size(f, i, at, allowed, cell) / points
+    return total
+
+
+@kernel
+def draw(f: Floats, i: Ints, at: Layout, allowed: Floats, target: float) -> int:
+    """The marked candidate below which `target` of the marked size lies."""
+    cells = _cells(i, allowed)
+    points, last = points_per_cell(cells), 0
+    for cell in range(cells):
+        if _marked_in(i, at, cell * points, points) > 0:
+            last = cell
+    cell = 0
+    while cell < last:
+        weight = _marked_in(i, at, cell * points, points) * _size(f, i, at, allowed, cell) / points
+        if weight > 0.0 and target < weight:
+            break
+        target -= weight
+        cell += 1
+    marked = _marked_in(i, at, cell * points, points)
+    steps = int(target / (_size(f, i, at, allowed, cell) / points))
+    return walk(i, at, cell * points, min(steps, marked - 1))

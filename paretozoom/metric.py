@@ -1,0 +1,69 @@
+"""Is it a metric? Samples of a similarity, and what they contradict."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from paretozoom.dimensions import Floats
+from paretozoom.problem import Problem, random_points
+from paretozoom.records import Refused
+from paretozoom.similarity import Similarity
+
+TOLERANCE = 1e-9
+
+
+def check_similarity(problem: Problem, similarity: Similarity, *, samples: int = 1000, seed: int = 0) -> None:
+    """Refuse a similarity that is not a metric of diameter at most 1 (before its scale), naming points that show it.
+
+    Looks at random triples of points, half of them with the third between the other two. Policies do this with a
+    matrix or a function they are given.
+
+    >>> from paretozoom import Objective, Real
+    >>> task = Problem(context=[], arm=[Real("y")], objectives=[Objective("r")])
+    >>> check_similarity(task, Similarity.of(task, norm=1, scale=9))
+    >>> check_similarity(task, Similarity.of(task, function=lambda a, b: 2 * abs(a[0] - b[0])))
+    Traceback (most recent call last):
+    paretozoom.records.Refused: similarity: D({'y': 0.63696}, {'y': 0.013008}) = 1.24791, expected at most 1
+    """
+    rng = np.random.default_rng(seed)
+    encoding = problem.encoding
+    a, b, c = (random_points(encoding, samples, rng) for _ in range(3))
+    continuous = encoding.values == 0
+    if len(encoding.arms):
+        continuous[encoding.context :] = False
+    on_the_way = np.ix_(np.arange(samples) % 2 == 0, continuous)
+    share = rng.random((samples, 1))
+    c[on_the_way] = (share * a + (1 - share) * b)[on_the_way]
+    ways = {"aa": (a, a), "ab": (a, b), "ba": (b, a), "ac": (a, c), "bc": (b, c)}
+    d = {way: similarity.uncut(*ends) / similarity.scale for way, ends in ways.items()}
+
+    def refuse_where(wrong: Any, what: str) -> None:
+        for k in np.flatnonzero(wrong)[:1]:
+            points = {name: _shown(problem, many[k]) for name, many in (("a", a), ("b", b), ("c", c))}
+            raise Refused("similarity: " + what.format(**points, **{way: many[k] for way, many in d.items()}))
+
+    refuse_where(~np.isfinite(d["ab"]), "D({a}, {b}) = {ab} is not a finite number")
+    refuse_where(d["ab"] < 0, "D({a}, {b}) = {ab:.6g} is negative")
+    refuse_where(np.abs(d["aa"]) > TOLERANCE, "D({a}, {a}) = {aa:.6g}, expected 0")
+    refuse_where((d["ab"] == 0) & (a != b).any(axis=1), "D({a}, {b}) = 0, though these differ")
+    refuse_where(np.abs(d["ab"] - d["ba"]) > TOLERANCE, "D({a}, {b}) = {ab:.6g}, but {ba:.6g} the other way round")
+    refuse_where(d["ab"] > 1 + TOLERANCE, "D({a}, {b}) = {ab:.6g}, expected at most 1")
+    detour = "D({a}, {b}) = {ab:.6g} is longer than the way by {c}, {ac:.6g} + {bc:.6g}"
+    refuse_where(d["ab"] > d["ac"] + d["bc"] + TOLERANCE, detour)
+
+
+def _shown(problem: Problem, point: Floats) -> str:
+    """A point in the user's units."""
+    encoding = problem.encoding
+    same = np.flatnonzero((encoding.arms == point[encoding.context :]).all(axis=1))
+    arm = problem.decode_arm(int(same[0]) if len(same) else -1, point)
+    parts = [part for part in (problem.decode_context(point), arm) if part != {}]
+    return ", ".join(str(_rounded(part)) for part in parts)
+
+
+def _rounded(part: Any) -> Any:
+    if isinstance(part, dict):
+        return {name: _rounded(value) for name, value in part.items()}
+    return float(f"{part:.5g}") if isinstance(part, float) else part
