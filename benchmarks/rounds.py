@@ -24,7 +24,7 @@ ROUNDS, REPEATS, PYTHON_ROUNDS = 100_000, 7, 20_000
 
 EMPTY = """
 @kernel
-def ask(f, i, number, point):
+def ask(f, i, number, point, allowed):
     point[1] = 0.5
     return -1, 1.0, 0
 
