@@ -32,7 +32,7 @@ def _scan(f: Floats, i: Ints, at: Layout, relevant: int) -> None:
     for place in range(relevant):
         ball = i[at.relevant + place]
         for o in range(at.learned):
-            f[at.indices + place * at.learned + o] = math.inf
+            f[at.indices + o * relevant + place] = math.inf
         for other in range(i[SIZE]):
             square = 0.0
             for j in range(at.dim):
@@ -40,10 +40,10 @@ def _scan(f: Floats, i: Ints, at: Layout, relevant: int) -> None:
                 square += f[at.factors + j] * (gap * gap)
             apart = math.sqrt(square)
             for o in range(at.learned):
-                best = at.indices + place * at.learned + o
+                best = at.indices + o * relevant + place
                 f[best] = min(f[best], f[at.pre + o * at.capacity + other] + apart)
         for o in range(at.learned):
-            f[at.indices + place * at.learned + o] += f[at.radius + ball]
+            f[at.indices + o * relevant + place] += f[at.radius + ball]
 
 
 @kernel

@@ -189,7 +189,7 @@ class Task:
         # From the best of the first objective down, ties by the others: what dominates a vector comes before it.
         order = np.lexsort(vectors.T[::-1])[::-1]
         best = np.zeros(2 * len(grid), np.int64)
-        mark_front(vectors[order].ravel(), 0, vectors.shape[1], best, 0, len(grid), len(grid))
+        mark_front(vectors[order].T.ravel(), 0, vectors.shape[1], best, 0, len(grid), len(grid))
         marks = np.zeros(len(grid), np.bool_)
         marks[order] = best[: len(grid)] == 1
         return vectors, marks

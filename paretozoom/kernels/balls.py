@@ -85,7 +85,7 @@ class Layout(NamedTuple):
     here: int  # (dim,) a point
     there: int  # (dim,) a centre
     context_part: int  # (c,) what the context adds to the distance of each ball
-    indices: int  # (c, d) indices of the relevant balls, row by row
+    indices: int  # (d, relevant balls) their indices
     arm_radius: int  # (arms,) radius of the balls that own an arm
     # scratch in i
     slice_place: int  # place of the slice's ball among the relevant ones

@@ -270,4 +270,4 @@ def compute_indices(f: Floats, i: Ints, at: Layout, relevant: int) -> None:
         ball = i[at.relevant + place]
         for o in range(at.learned):
             minimum = f[at.minimum + o * at.capacity + ball]
-            f[at.indices + place * at.learned + o] = f[at.radius + ball] + minimum
+            f[at.indices + o * relevant + place] = f[at.radius + ball] + minimum

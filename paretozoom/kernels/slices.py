@@ -18,26 +18,26 @@ SLIVER = 1e-12
 
 
 @inlined
-def _half_width(f: Floats, i: Ints, at: Layout, ball: int) -> float:
+def _half_width(f: Floats, i: Ints, at: Layout, ball: int, inverse: float) -> float:
     """How far a ball reaches from its centre along the arm, above the surveyed context; negative if it does not."""
-    radius, part, factor = f[at.radius + ball], f[at.context_part + ball], f[at.factors + at.context]
+    radius, part = f[at.radius + ball], f[at.context_part + ball]
     if i[NORM] == NORM_TWO:
         reach = radius * radius - part
-        return math.sqrt(reach / factor) if reach >= 0.0 else -1.0
+        return math.sqrt(reach * inverse) if reach >= 0.0 else -1.0
     if i[NORM] == NORM_MAX:
-        return radius / factor if part <= radius else -1.0
-    return (radius - part) / factor if radius >= part else -1.0
+        return radius * inverse if part <= radius else -1.0
+    return (radius - part) * inverse if radius >= part else -1.0
 
 
 @inlined
-def slice_of(f: Floats, i: Ints, at: Layout, ball: int) -> tuple[float, float, float, float]:
-    """The slice of a ball above the surveyed context.
+def slice_of(f: Floats, i: Ints, at: Layout, ball: int, inverse: float) -> tuple[float, float, float, float]:
+    """The slice of a ball above the surveyed context, given one over the factor of the arm.
 
     Up to two intervals, as a periodic arm can wrap; an interval with low > high is none.
     """
     if ball == 0:  # the root contains everything by definition
         return 0.0, 1.0, 1.0, 0.0
-    half = _half_width(f, i, at, ball)
+    half = _half_width(f, i, at, ball, inverse)
     if half < 0.0:
         return 1.0, 0.0, 1.0, 0.0
     middle = f[at.centre + at.context * at.capacity + ball]
@@ -55,7 +55,7 @@ def slice_of(f: Floats, i: Ints, at: Layout, ball: int) -> tuple[float, float, f
 @kernel
 def contains(f: Floats, i: Ints, at: Layout, ball: int, arm: float) -> bool:
     """Whether a ball contains an arm above the surveyed context, by the endpoints of its slice."""
-    low, high, low2, high2 = slice_of(f, i, at, ball)
+    low, high, low2, high2 = slice_of(f, i, at, ball, 1.0 / f[at.factors + at.context])
     return low <= arm <= high or low2 <= arm <= high2
 
 
@@ -149,6 +149,7 @@ def survey(f: Floats, i: Ints, at: Layout, point: Floats, allowed: Floats) -> tu
     near = find_near(f, i, at, point) - 1
     slices = levels = cells = relevant = 0
     gaps = _open_gaps(f, at, allowed)
+    inverse = 1.0 / f[at.factors + at.context]
     while near >= 0 and gaps > 0:
         radius = f[at.radius + i[at.near + near]]
         i[at.level_slice + levels] = slices
@@ -158,7 +159,7 @@ def survey(f: Floats, i: Ints, at: Layout, point: Floats, allowed: Floats) -> tu
         left = gaps
         while near >= 0 and f[at.radius + i[at.near + near]] == radius:
             ball, is_new = i[at.near + near], 1
-            low, high, low2, high2 = slice_of(f, i, at, ball)
+            low, high, low2, high2 = slice_of(f, i, at, ball, inverse)
             while low <= high:
                 if _meets_gap(f, at, gaps, low, high):
                     f[at.slice_low + slices], f[at.slice_high + slices] = low, high

@@ -230,7 +230,7 @@ class Zooming(Policy):
         pieces: list[tuple[tuple[float, ...], Piece]] = []
         for place in np.flatnonzero(chosen):
             i[at.chosen : at.chosen + relevant] = np.arange(relevant) == place
-            about = self._about(at, now, int(place))
+            about = self._about(at, now, relevant, int(place))
             pieces += [(start, Piece(*arm, *about)) for start, *arm in self._domain(at, point, extent, relevant)]
         return [piece for _, piece in sorted(pieces, key=lambda p: p[0])]
 
@@ -248,7 +248,7 @@ class Zooming(Policy):
         seen = np.flatnonzero(now.count[relevant].min(axis=1) > 0)
         means = now.mean[relevant[seen]]
         marks = np.zeros(2 * len(seen), np.int64)
-        mark_front(means.ravel(), 0, means.shape[1], marks, 0, len(seen), len(seen))
+        mark_front(means.T.ravel(), 0, means.shape[1], marks, 0, len(seen), len(seen))
         chosen = np.zeros(len(relevant), np.int64)
         chosen[seen] = marks[: len(seen)]
         return chosen
@@ -280,14 +280,14 @@ class Zooming(Policy):
         encoding = self.problem.encoding
         return self.problem.decode_arm(number, np.concatenate([np.zeros(encoding.context), encoding.arms[number]]))
 
-    def _about(self, at: Layout, now: Balls, place: int) -> list[dict[str, Any]]:
+    def _about(self, at: Layout, now: Balls, relevant: int, place: int) -> list[dict[str, Any]]:
         """(index, mean, uncertainty, count) of a relevant ball, by objective and in the user's units."""
         ball = self._ints[at.relevant + place]
         about: list[dict[str, Any]] = [{}, {}, {}, {}]
         for o, (name, decode, span) in enumerate(self._learned_objectives()):
             count = int(now.count[ball, o])
             unsure = balls.uncertainty(self._floats, self._ints, at, count) * span
-            about[0][name] = _finite_or_none(decode(self._floats[at.indices + place * at.learned + o]))
+            about[0][name] = _finite_or_none(decode(self._floats[at.indices + o * relevant + place]))
             about[1][name] = decode(now.mean[ball, o]) if count else None
             about[2][name] = _finite_or_none(unsure)
             about[3][name] = count

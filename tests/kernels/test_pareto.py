@@ -25,7 +25,7 @@ def some_vectors(draw: st.DrawFn) -> list[list[float]]:
 def marked(vectors: list[list[float]]) -> list[int]:
     """The places that the kernel marks, when its arrays hold other things before and after."""
     rows, d = len(vectors), len(vectors[0])
-    floats = np.concatenate([[math.nan] * 3, np.ravel(vectors), [math.nan] * 3])
+    floats = np.concatenate([[math.nan] * 3, np.transpose(vectors).ravel(), [math.nan] * 3])
     marks = np.full(2 * rows + 5, 7, np.int64)
     mark_front(floats, 3, d, marks, 2, rows, rows + 3)
     assert [*marks[:2].tolist(), marks[2 + rows], *marks[3 + 2 * rows :].tolist()] == [7] * 5
@@ -36,6 +36,12 @@ def marked(vectors: list[list[float]]) -> list[int]:
 @given(some_vectors())
 def test_marks_are_the_front(vectors: list[list[float]]) -> None:
     assert marked(vectors) == front(vectors)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 300), st.integers(1, 3), st.integers(2, 40))
+def test_marks_of_many_vectors_are_the_front(seed: int, rows: int, d: int, steps: int) -> None:
+    vectors = np.random.default_rng(seed).integers(steps, size=(rows, d)) / steps
+    assert marked(vectors.tolist()) == front(vectors.tolist())
 
 
 @given(some_vectors())

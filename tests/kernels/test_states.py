@@ -63,7 +63,7 @@ def relevant(policy: Policy, context: list[float]) -> tuple[dict[int, list[float
     policy.problem.encode_context(context, point)
     levels, found = zooming.look(f, i, at, -1, point, ANY)
     numbers = i[at.relevant : at.relevant + found].tolist()
-    rows = f[at.indices : at.indices + found * at.learned].reshape(found, at.learned).tolist()
+    rows = f[at.indices : at.indices + found * at.learned].reshape(at.learned, found).T.tolist()
     i[at.chosen : at.chosen + found] = 1
     return dict(zip(numbers, rows, strict=True)), zooming.measure(f, i, at, point, levels, found, ANY)
 

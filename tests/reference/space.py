@@ -129,17 +129,17 @@ class Space:
         """The arms y of a one-dimensional arm space with D((x, y), centre) <= radius, as closed intervals."""
         if ball.parent < 0:
             return [(0.0, 1.0)]
-        r, factor = ball.radius, self.factors[self.context]
+        r, inverse = ball.radius, 1.0 / self.factors[self.context]
         part = self.part(ball.centre, context, range(self.context))
         left = r * r - part if self.norm == 2 else r - part
         if left < 0.0:
             return []
         if self.norm == 2:
-            half = math.sqrt(left / factor)
+            half = math.sqrt(left * inverse)
         elif self.norm == 1:
-            half = left / factor
+            half = left * inverse
         else:
-            half = r / factor
+            half = r * inverse
         y = ball.centre[self.context]
         if self.kinds[self.context] == "linear":
             return [(max(0.0, y - half), min(1.0, y + half))]
