@@ -24,6 +24,7 @@ def main(rounds: int = 6_000) -> None:
     """Play with little noise; the task's similarity adds up weighted gaps and keeps Assumption 1."""
     task = Boxes(spread=0.02)
     policy = PCZ(task.problem, horizon=rounds, noise=task.spread, similarity=task.similarity)
+    print("mean gap in each tenth of the run")
     print("PCZ   ", *tenths(policy, task, rounds))
     print("random", *tenths(Random(task.problem), task, rounds))
     arm, gap = task.constant_arm()

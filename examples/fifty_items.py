@@ -24,6 +24,7 @@ def main(rounds: int = 20_000) -> None:
     """Play with little noise; the scale is how fast the means change in the problem's own similarity."""
     task = Catalogue(spread=0.05)
     policy = PCZ(task.problem, horizon=rounds, noise=task.spread, similarity={"scale": task.similarity.scale})
+    print("mean gap in each tenth of the run")
     print("PCZ   ", *tenths(policy, task, rounds))
     print("random", *tenths(Random(task.problem), task, rounds))
     arm, gap = task.constant_arm()

@@ -26,6 +26,7 @@ def main(rounds: int = 20_000) -> None:
     weights = {"kind": 0.7, "load": 0.4, "y": 1.0}
     similarity = {"norm": 1, "weights": weights, "scale": 0.9 * sum(weights.values())}
     policy = PCZ(task.problem, horizon=rounds, noise=task.spread, similarity=similarity)
+    print("mean gap in each tenth of the run")
     print("PCZ   ", *tenths(policy, task, rounds))
     print("random", *tenths(Random(task.problem), task, rounds))
     arm, gap = task.constant_arm()

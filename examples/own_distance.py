@@ -28,6 +28,7 @@ def main(rounds: int = 2_500) -> None:
     print(f"but only {task.lipschitz(similarity=task.similarity):.2f} times as fast as the scaled walking distance")
     similarity = {"function": distance, "scale": task.similarity.scale}
     policy = PCZ(task.problem, horizon=rounds, noise=task.spread, similarity=similarity)
+    print("mean gap in each tenth of the run")
     print("PCZ   ", *tenths(policy, task, rounds))
     print("random", *tenths(Random(task.problem), task, rounds))
     arm, gap = task.constant_arm()

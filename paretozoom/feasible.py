@@ -147,8 +147,10 @@ def _places(dimension: Integer | Categorical, box: Mapping[str, Any], field: str
             raise Refused(f"{field}: {given!r} has no choice, so the feasible set is empty")
         choices = [given] if listed is None else listed
         return sorted({int(dimension.encode(choice, field)) for choice in choices})
-    if listed is not None and (len(listed) != 2 or isinstance(given, (set, frozenset))):
-        raise Refused(f"{field}: {given!r} is neither (low, high) nor an integer")
+    if isinstance(given, (set, frozenset)) and given:
+        return sorted({round(dimension.encode(value, field) * (dimension.values - 1)) for value in given})
+    if listed is not None and len(listed) != 2:
+        raise Refused(f"{field}: {given!r} is neither (low, high) nor an integer nor a set of integers")
     ends = [given, given] if listed is None else listed
     low, high = (end.item() if isinstance(end, np.integer) else end for end in ends)
     for end in (low, high):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
 
 from paretozoom.dimensions import Floats
-from paretozoom.problem import Problem, random_points
+from paretozoom.problem import Problem, random_points, same_encoding
 from paretozoom.records import Refused
 from paretozoom.similarity import Similarity
 
@@ -17,8 +18,8 @@ TOLERANCE = 1e-9
 def check_similarity(problem: Problem, similarity: Similarity, *, samples: int = 1000, seed: int = 0) -> None:
     """Refuse a similarity that is not a metric of diameter at most 1 (before its scale), naming points that show it.
 
-    Looks at random triples of points, half of them with the third between the other two. Policies do this with a
-    matrix or a function they are given.
+    Of a matrix everything is looked at; otherwise random triples of points, half of them with the third between the
+    other two. Policies do this with every matrix and function they are given.
 
     >>> from paretozoom import Objective, Real
     >>> task = Problem(context=[], arm=[Real("y")], objectives=[Objective("r")])
@@ -27,8 +28,13 @@ def check_similarity(problem: Problem, similarity: Similarity, *, samples: int =
     Traceback (most recent call last):
     paretozoom.records.Refused: similarity: D({'y': 0.63696}, {'y': 0.013008}) = 1.24791, expected at most 1
     """
-    rng = np.random.default_rng(seed)
     encoding = problem.encoding
+    if not isinstance(similarity, Similarity) or not same_encoding(similarity.encoding, encoding):
+        raise Refused("similarity: expected a Similarity of this problem")
+    if similarity.matrix is not None:
+        _check_triples(problem, similarity, *_suspects(similarity))
+        return
+    rng = np.random.default_rng(seed)
     a, b, c = (random_points(encoding, samples, rng) for _ in range(3))
     continuous = encoding.values == 0
     if len(encoding.arms):
@@ -36,6 +42,30 @@ def check_similarity(problem: Problem, similarity: Similarity, *, samples: int =
     on_the_way = np.ix_(np.arange(samples) % 2 == 0, continuous)
     share = rng.random((samples, 1))
     c[on_the_way] = (share * a + (1 - share) * b)[on_the_way]
+    _check_triples(problem, similarity, a, b, c)
+
+
+def _suspects(similarity: Similarity) -> tuple[Floats, Floats, Floats]:
+    """Of a matrix, triples of points that hold every kind of fault it has."""
+    assert similarity.matrix is not None
+    matrix, encoding = similarity.matrix, similarity.encoding
+    n = len(matrix)
+    wrong = (matrix < 0) | (np.abs(matrix - matrix.T) > TOLERANCE) | (matrix > 1 + TOLERANCE) | (matrix == 0)
+    wrong &= ~np.eye(n, dtype=bool)
+    np.fill_diagonal(wrong, np.abs(np.diag(matrix)) > TOLERANCE)
+    triples = [(a, b, b) for a, b in np.argwhere(wrong)[:10]]
+    for c in range(n):  # the way by c
+        longer = np.argwhere(matrix > matrix[:, c, None] + matrix[None, c, :] + TOLERANCE)
+        triples += [(a, b, c) for a, b in longer[:1]]
+    contexts = [
+        np.arange(-v, dtype=float) if v < 0 else np.arange(v) / (v - 1) for v in encoding.values[: encoding.context]
+    ]
+    points = np.array([[*x, *arm] for x in itertools.product(*contexts) for arm in encoding.arms])
+    chosen = np.array(triples or [(0, n - 1, 0)])
+    return points[chosen[:, 0]], points[chosen[:, 1]], points[chosen[:, 2]]
+
+
+def _check_triples(problem: Problem, similarity: Similarity, a: Floats, b: Floats, c: Floats) -> None:
     ways = {"aa": (a, a), "ab": (a, b), "ba": (b, a), "ac": (a, c), "bc": (b, c)}
     d = {way: similarity.uncut(*ends) / similarity.scale for way, ends in ways.items()}
 

@@ -13,6 +13,7 @@ from paretozoom.dimensions import Floats
 from paretozoom.environments.base import Task
 from paretozoom.policies.base import Policy
 from paretozoom.policies.pcz import PCZ
+from paretozoom.similarity import Similarity
 from paretozoom.theory import (
     is_vacuous,
     largest_gap_of,
@@ -89,7 +90,7 @@ def is_covered(policy: PCZ, environment: Task, rounds: int) -> bool:
     return (
         policy.horizon == rounds
         and policy.confidence == 1
-        and policy.similarity.scale == 1
+        and policy.similarity.parameters == Similarity.of(environment.problem).parameters
         and environment.noise_scale <= policy.noise <= 1
     )  # less noise than 1 makes balls full earlier, so the bounds hold all the more
 

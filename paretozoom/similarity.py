@@ -121,6 +121,11 @@ class Similarity:
         """Where in memory kernels find the function; 0 if there is none."""
         return int(self._callable.address) if self.function is not None else 0
 
+    @property
+    def compiled(self) -> bool:
+        """Whether kernels call no interpreted function."""
+        return self.function is None or bool(self._callable.compiled)
+
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_callable"}
 
@@ -140,7 +145,9 @@ class Similarity:
             return np.asarray(self.scale * self.matrix[self._pairs(a), self._pairs(b)])
         if self.function is not None:
             a, b = np.broadcast_arrays(a, b)
-            found = [self.function(p.copy(), q.copy()) for p, q in zip(_rows(a), _rows(b), strict=True)]
+            # Machine code would not notice a coordinate that is not there.
+            function = getattr(self.function, "py_func", self.function)
+            found = [_called(function, p, q) for p, q in zip(_rows(a), _rows(b), strict=True)]
             return np.asarray(self.scale * np.array(found, float).reshape(a.shape[:-1]))
         return self.length_of(self.part_of(a, b, range(len(self.factors))))
 
@@ -176,6 +183,18 @@ class Similarity:
         return np.asarray(number * len(arms) + same.argmax(axis=-1))
 
 
+def _called(function: Distance, a: Floats, b: Floats) -> float:
+    try:
+        value = function(a.copy(), b.copy())
+    except Exception as error:
+        raise Refused(
+            f"similarity: function failed at the encoded points {a.tolist()}, {b.tolist()}: {error!r}"
+        ) from error
+    if np.ndim(value) > 0 or not isinstance(value, (int, float, np.number)):
+        raise Refused(f"similarity: function gave {value!r}, expected a number")
+    return float(value)
+
+
 def _rows(points: Floats) -> Floats:
     return points.reshape(-1, points.shape[-1])
 
@@ -201,7 +220,9 @@ def _checked_weights(problem: Problem, weights: Any) -> Floats:
     numbers = np.array([number_of(w, f"similarity: weights[{n!r}]") for n, w in zip(names, weights, strict=True)])
     for name, weight in zip(names, numbers, strict=True):
         if weight <= 0:
-            raise Refused(f"similarity: weights[{name!r}] {weight:g} is not positive; leave the dimension out instead")
+            raise Refused(
+                f"similarity: weights[{name!r}] {weight:g} is not positive; leave it out of the problem instead"
+            )
     return numbers
 
 
@@ -229,11 +250,20 @@ def _checked_matrix(problem: Problem, matrix: Any) -> Floats:
 
 def _checked_function(function: Any) -> Distance:
     if isinstance(function, str):
-        module, _, name = function.partition(":")
-        try:
-            function = getattr(importlib.import_module(module), name)
-        except (ImportError, AttributeError, ValueError) as error:
-            raise Refused(f"similarity: function {function!r} cannot be imported as 'module:name': {error}") from error
+        function = function_named(function)
     if not callable(function):
         raise Refused(f"similarity: function {function!r} cannot be called")
     return function  # type: ignore[no-any-return]
+
+
+def function_named(name: str) -> Any:
+    """What "module:name" names.
+
+    >>> function_named("math:dist").__name__
+    'dist'
+    """
+    module, _, attribute = name.partition(":")
+    try:
+        return getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise Refused(f"similarity: function {name!r} cannot be imported as 'module:name': {error}") from error

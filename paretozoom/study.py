@@ -6,7 +6,7 @@ import hashlib
 import inspect
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -25,6 +25,7 @@ from paretozoom.policies.base import Policy
 from paretozoom.problem import Problem
 from paretozoom.records import Refused, Snapshot
 from paretozoom.results import add_up, compare, packed, theory_of
+from paretozoom.similarity import function_named
 from paretozoom.simulation import simulate_in_chunks
 
 UNKNOWN = "unknown"  # what a TOML file says for a horizon of None
@@ -202,9 +203,11 @@ def play(study: Study, part: Part) -> Snapshot:
 
 
 @cache
-def _sources(environment: str, policy: str) -> str:
-    """A fingerprint of all code that a part depends on: the package's, and the files of classes of the user's own."""
+def _sources(environment: str, policy: str, distance: str | None) -> str:
+    """A fingerprint of all code that a part depends on: the package's, and the files of what is the user's own."""
     files = set(Path(paretozoom.__file__).parent.rglob("*.py"))
+    if distance is not None:
+        files.update(jit.files_behind(function_named(distance)))
     for member in (
         find_member("paretozoom.environments", Task, environment),
         find_member("paretozoom.policies", Policy, policy),
@@ -219,12 +222,15 @@ def _sources(environment: str, policy: str) -> str:
 
 def _part_path(study: Study, part: Part, out: Path) -> Path:
     """Where a part is kept: under a name made from all that it depends on."""
+    environment, policy = study.environments[part.environment], study.policies[part.policy]
+    similarity = policy.parameters.get("similarity")
+    distance = similarity.get("function") if isinstance(similarity, Mapping) else None
     key = msgspec.json.encode(
         [
-            _sources(study.environments[part.environment].name, study.policies[part.policy].name),
+            _sources(environment.name, policy.name, distance if isinstance(distance, str) else None),
             [study.rounds, study.seed, study.delay],
-            [study.environments[part.environment].name, study.environments[part.environment].parameters],
-            [study.policies[part.policy].name, study.policies[part.policy].parameters],
+            [environment.name, environment.parameters],
+            [policy.name, policy.parameters],
         ],
         order="sorted",
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,56 @@ def policy(function: Any) -> PCZ:
     return PCZ(PLANE, horizon=10, similarity={"function": function})
 
 
+def test_a_single_fault_of_a_matrix_is_found() -> None:
+    hours = Problem(context=[Integer("hour", 0, 11)], arm=Finite(["p", "q", "s", "t"]), objectives=ONE)
+    points = np.random.default_rng(1).random((48, 3))
+    matrix = np.abs(points[:, None] - points[None]).max(axis=2)
+    check_similarity(hours, Similarity.of(hours, matrix=matrix))
+    rng = np.random.default_rng(2)
+    for fault in (-0.1, 0.0, 1.9):
+        for both in (True, False):
+            wrong, (a, b) = matrix.copy(), rng.choice(48, size=2, replace=False)
+            wrong[a, b] = fault
+            wrong[b, a] = fault if both else wrong[b, a]
+            with pytest.raises(Refused, match="similarity: D"):
+                check_similarity(hours, Similarity.of(hours, matrix=wrong))
+    far_apart = np.unravel_index(matrix.argmax(), matrix.shape)
+    wrong = matrix.copy()
+    wrong[far_apart] = wrong[far_apart[::-1]] = min(1.0, matrix.max() + 0.2)
+    with pytest.raises(Refused, match="longer than the way by"):
+        check_similarity(hours, Similarity.of(hours, matrix=wrong))
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (lambda a, b: a[5], "failed"),
+        (lambda a, b: abs(a[:1] - b[:1]), "expected a number"),
+        (lambda a, b: None, "number"),
+    ],
+)
+def test_functions_that_fail_are_refused(function: Any, words: str) -> None:
+    with pytest.raises(Refused, match=words):
+        policy(function)
+
+
+@pytest.mark.filterwarnings("ignore:.*cannot be compiled")
+def test_what_cannot_be_compiled_is_interpreted() -> None:
+    odd = Similarity.of(PLANE, function=lambda a, b: float(f"{far(a, b):.17g}"))
+    assert not odd.compiled
+    assert Similarity.of(PLANE, function=far).compiled
+    assert Similarity.of(PLANE).compiled
+    with pytest.warns(RuntimeWarning, match="cannot be compiled and is interpreted"):
+        assert policy(lambda a, b: float(f"{far(a, b):.17g}")).ask([0.5]).density == pytest.approx(1, abs=0.01)
+
+
+def test_a_policy_with_a_function_can_be_pickled() -> None:
+    first = policy(far)
+    again = pickle.loads(pickle.dumps(first))
+    for _ in range(5):
+        assert again.ask([0.3]) == first.ask([0.3])
+
+
 def test_the_points_are_named_in_the_user_s_units() -> None:
     with pytest.raises(Refused) as refusal:
         check_similarity(PLANE, Similarity.of(PLANE, function=lambda a, b: 2 * far(a, b)))
@@ -110,7 +161,7 @@ def test_matrices() -> None:
         {"function": far, "norm": 1},
         {"function": far, "matrix": [[0]]},
     ],
-    ids=str,
+    ids=" ".join,
 )
 def test_bad_arguments_are_refused(given: dict[str, Any]) -> None:
     with pytest.raises(Refused, match="similarity: "):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numba
@@ -29,12 +30,16 @@ def callable_from_kernels(function: Callable[..., float]) -> Callback:
 
     >>> callable_from_kernels(lambda a, b: abs(a[0] - b[0])).compiled
     True
-    >>> callable_from_kernels(lambda a, b: float(f"{abs(a[0] - b[0]):.3f}")).compiled
-    False
     """
     try:
         return _compiled(function)
-    except Exception:  # numba raises many kinds; whatever it cannot compile is interpreted
+    except Exception as error:  # numba raises many kinds; whatever it cannot compile is interpreted
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
+        warnings.warn(
+            f"similarity: function {function!r} cannot be compiled and is interpreted, which is slow: {reason}",
+            RuntimeWarning,
+            stacklevel=2,
+        )
         return _interpreted(function)
 
 
@@ -56,7 +61,8 @@ def _interpreted(function: Callable[..., float]) -> Callback:
             copies = (np.ctypeslib.as_array(p, (dim,)).copy() for p in (a, b))
             return float(function(*copies))
         except Exception as error:  # nothing can be raised through machine code
-            warnings.warn(f"similarity: function {function!r} failed, 1 is taken: {error!r}", stacklevel=2)
+            with suppress(Warning):
+                warnings.warn(f"similarity: function {function!r} failed, 1 is taken: {error!r}", stacklevel=2)
             return 1.0
 
     callback = _PROTOTYPE(outer)

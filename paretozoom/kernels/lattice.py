@@ -44,14 +44,15 @@ def _cells(i: Ints, allowed: Floats) -> int:
 
 @kernel
 def lay(f: Floats, i: Ints, at: Layout, number: int, allowed: Floats) -> int:
-    """List the candidates of a decision (shown without luck if its number is negative); returns how many they are."""
+    """List the candidates of a decision; returns how many they are. A negative number stands for no decision's luck."""
     cells, coordinates = _cells(i, allowed), at.dim - at.context
     points = points_per_cell(cells)
     real, generator = 0, 1
     for j in range(coordinates):
         shift = 0.0
         if i[at.values + at.context + j] == 0:
-            shift = 0.5 / points if number < 0 else uniforms(i[KEY0], i[KEY1], number, 1 + real // 4)[real % 4]
+            key0, key1 = (i[KEY0], i[KEY1]) if number >= 0 else (0, 0)
+            shift = uniforms(key0, key1, abs(number), 1 + real // 4)[real % 4]
         for cell in range(cells):
             low, high = _edge(f, at, allowed, cell, j), _edge(f, at, allowed, cell, coordinates + j)
             for k in range(points):

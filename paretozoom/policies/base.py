@@ -144,7 +144,10 @@ class Policy:
         self._tell(entry, reward)
 
     def ask_many(self, contexts: Sequence[Values] | npt.NDArray[Any], *, feasible: Any = None) -> Decisions:
-        """Decide for many contexts: the decisions that `ask` would make one after another, in one compiled loop."""
+        """Decide for many contexts: the decisions that `ask` would make one after another, in one compiled loop.
+
+        A feasible set is the same for all of them.
+        """
         allowed = self._encode_feasible(feasible)
         n, number = len(contexts), self.number
         point = np.empty((n, self._dim))
@@ -304,7 +307,9 @@ class Policy:
     def load(self, snapshot: Snapshot) -> None:
         """Take over a state that a policy of the same problem and parameters dumped; continues bit for bit."""
         if not (isinstance(snapshot, Snapshot) and isinstance(snapshot.header, dict)):
-            raise Refused(f"snapshot: {snapshot!r} is not a Snapshot")
+            raise Refused(
+                f"snapshot: a {type(snapshot).__name__} is not a Snapshot; of bytes, Snapshot.from_bytes makes one"
+            )
         for field, mine in self._identity().items():
             theirs = snapshot.header.get(field)
             if theirs != mine:

@@ -88,8 +88,13 @@ def checked_similarity(problem: Problem, similarity: Any) -> Similarity:
         if unknown:
             raise Refused(f"similarity: {unknown[0]!r} is not a parameter of a similarity, which takes {taken!r}")
         similarity = Similarity.of(problem, **similarity)
-    if not isinstance(similarity, Similarity) or not same_encoding(similarity.encoding, problem.encoding):
-        raise Refused(f"similarity: {similarity!r} is not one of this problem")
+    if not isinstance(similarity, Similarity):
+        raise Refused(
+            f"similarity: {similarity!r} given, expected a Similarity or a mapping of its arguments; a function "
+            'goes in as {"function": f}'
+        )
+    if not same_encoding(similarity.encoding, problem.encoding):
+        raise Refused("similarity: it is one of another problem")
     if similarity.kernel_norm in (MATRIX, FUNCTION):
         check_similarity(problem, similarity)
     return similarity

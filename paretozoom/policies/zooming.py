@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -14,7 +14,7 @@ from paretozoom.dimensions import Finite, Floats, Ints
 from paretozoom.feasible import encode_feasible
 from paretozoom.kernels import balls, growth, zooming
 from paretozoom.kernels.balls import Layout
-from paretozoom.kernels.kinds import CATEGORICAL, FINITE, LATTICE, MATRIX, MOST_INTERVALS, SLICES
+from paretozoom.kernels.kinds import CATEGORICAL, FINITE, LATTICE, MATRIX, MOST_INTERVALS, PERIODIC, SLICES
 from paretozoom.kernels.pareto import mark_front
 from paretozoom.policies.base import Piece, Policy
 from paretozoom.policies.opened import checked_array
@@ -31,6 +31,7 @@ from paretozoom.records import Decision, Refused, Values
 from paretozoom.similarity import Similarity
 
 FIRST_CAPACITY = 64
+LATTICES_SHOWN = 16
 EPOCHS = 60  # of the doubling trick: more decisions than will ever be made
 
 
@@ -213,8 +214,9 @@ class Zooming(Policy):
     def front(self, context: Values = (), *, believed: bool = False, feasible: Any = None) -> list[Piece]:
         """The domains of the balls on the index front, or with `believed` of those whose mean is not dominated.
 
-        Of arms with several dimensions a piece shows the box around what a fixed lattice finds of a domain, one for
-        each combination of the discrete values. The balls are those that stand; with an unknown horizon the next
+        Of arms with several dimensions a piece shows the box around what 16 fixed lattices find of a domain, one for
+        each combination of the discrete values; its corners `low` and `high` are arms, and a periodic dimension with
+        low above high goes through its end. The balls are those that stand; with an unknown horizon the next
         decision may begin a stretch without them.
         """
         point = np.empty(self._dim)
@@ -223,15 +225,22 @@ class Zooming(Policy):
         f, i = self._floats, self._ints
         at = balls.layout(i)
         now = _columns(f, i)
-        extent, relevant = zooming.look(f, i, at, -1, point, rows)
-        chosen = (
-            self._believed(now, i[at.relevant : at.relevant + relevant]) if believed else self._marked(at, relevant)
-        )
-        pieces: list[tuple[tuple[float, ...], Piece]] = []
-        for place in np.flatnonzero(chosen):
-            i[at.chosen : at.chosen + relevant] = np.arange(relevant) == place
-            about = self._about(at, now, relevant, int(place))
-            pieces += [(start, Piece(*arm, *about)) for start, *arm in self._domain(at, point, extent, relevant)]
+        domains: dict[int, list[Any]] = {}
+        about: dict[int, list[dict[str, Any]]] = {}
+        for look in range(LATTICES_SHOWN if self._space() == LATTICE else 1):
+            extent, relevant = zooming.look(f, i, at, -1 - look, point, rows)
+            numbers = i[at.relevant : at.relevant + relevant].copy()
+            chosen = self._believed(now, numbers) if believed else self._marked(at, relevant)
+            for place in np.flatnonzero(chosen):
+                i[at.chosen : at.chosen + relevant] = np.arange(relevant) == place
+                ball = int(numbers[place])
+                about.setdefault(ball, self._about(at, now, relevant, int(place)))
+                domains.setdefault(ball, []).append(self._domain(at, point, extent, relevant))
+        pieces = [
+            (start, Piece(*arm, *about[ball]))
+            for ball, parts in domains.items()
+            for start, *arm in (self._boxes(point, parts) if self._space() == LATTICE else parts[0])
+        ]
         return [piece for _, piece in sorted(pieces, key=lambda p: p[0])]
 
     def _mark(self, at: Layout, relevant: int) -> None:
@@ -253,8 +262,11 @@ class Zooming(Policy):
         chosen[seen] = marks[: len(seen)]
         return chosen
 
-    def _domain(self, at: Layout, point: Floats, extent: int, relevant: int) -> list[tuple[Any, Any, Any, Any]]:
-        """The domain of the marked ball at the surveyed context: (where, low, high, finite arm) of each part."""
+    def _domain(self, at: Layout, point: Floats, extent: int, relevant: int) -> Any:
+        """The domain of the marked ball at the surveyed context: (where, low, high, finite arm) of each part.
+
+        Of a lattice: the candidates in it.
+        """
         f, i = self._floats, self._ints
         if at.arms == 0:
             assert not isinstance(self.problem.arm, Finite)
@@ -266,13 +278,20 @@ class Zooming(Policy):
         listed = np.flatnonzero(i[at.arm_chosen : at.arm_chosen + extent])
         if i[balls.SPACE] == FINITE:
             return [((float(k),), None, None, self._finite_arm(int(k))) for k in listed]
-        arms = f[at.arm : at.arm + extent * (at.dim - at.context)].reshape(extent, -1)[listed]
-        discrete = self.problem.encoding.values[at.context :] != 0
+        return f[at.arm : at.arm + extent * (at.dim - at.context)].reshape(extent, -1)[listed]
+
+    def _boxes(self, point: Floats, parts: Sequence[Floats]) -> list[tuple[Any, Any, Any, Any]]:
+        """The boxes around arms, for each combination of their discrete values: (where, low, high, None)."""
+        encoding, arms = self.problem.encoding, np.concatenate(parts)
+        discrete = encoding.values[encoding.context :] != 0
+        periodic = encoding.kinds[encoding.context :] == PERIODIC
         boxes = []
         for values in np.unique(arms[:, discrete], axis=0):
             inside = arms[(arms[:, discrete] == values).all(axis=1)]
-            low, high = (np.concatenate([point[: at.context], end]) for end in (inside.min(axis=0), inside.max(axis=0)))
-            where = (*values.tolist(), *low[at.context :].tolist())
+            columns = zip(inside.T, periodic, strict=True)
+            ends = [_around(column) if round_ else (column.min(), column.max()) for column, round_ in columns]
+            low, high = (np.concatenate([point[: encoding.context], side]) for side in zip(*ends, strict=True))
+            where = (*values.tolist(), *low[encoding.context :].tolist())
             boxes.append((where, self.problem.decode_arm(-1, low), self.problem.decode_arm(-1, high), None))
         return boxes
 
@@ -330,6 +349,14 @@ def _check_balls(now: Balls, highest: Floats, similarity: Similarity) -> None:
     if now.radius[0] != 1 or lost.any():
         ball = int(child[lost][0]) if lost.any() else 0
         raise Refused(f"snapshot: radius {now.radius[ball]!r} and centre of ball {ball} do not suit its parent")
+
+
+def _around(coordinates: Floats) -> tuple[float, float]:
+    """The ends of the shortest arc of a circle that holds all coordinates; it may go through 1."""
+    places = np.unique(coordinates)
+    gaps = np.diff(places, append=places[0] + 1.0)
+    widest = int(np.argmax(gaps))
+    return float(places[(widest + 1) % len(places)]), float(places[widest])
 
 
 def _finite_or_none(value: float) -> float | None:
