@@ -32,6 +32,8 @@ from tests.reference.problems import (
 )
 from tests.reference.space import SLIVER, Ball, Space, length
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*cannot be compiled:RuntimeWarning")
+
 PAIRS: dict[str, tuple[type[Any], type[Any]]] = {
     "pcz": (PCZ, pcz.PCZ),
     "contextual zooming": (ContextualZooming, contextual_zooming.ContextualZooming),
