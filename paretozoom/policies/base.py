@@ -17,6 +17,7 @@ import numpy.typing as npt
 from paretozoom.dimensions import Floats, Ints
 from paretozoom.feasible import ANY, encode_feasible
 from paretozoom.kernels.fuse import fuse
+from paretozoom.policies.about import About
 from paretozoom.policies.batches import LOOPS, DecisionColumns, Decisions, encode_contexts, encode_rewards
 from paretozoom.policies.opened import OpenDecision, dump_opened, load_opened, point_of
 from paretozoom.policies.parameters import checked_problem
@@ -61,7 +62,9 @@ class Policy:
     name: ClassVar[str]
     version: ClassVar[int] = 1
     kernel: ClassVar[ModuleType]
+    about: ClassVar[About] = About("")
     in_parts: ClassVar[bool] = True  # may learn from one objective before another is told
+    takes_late: ClassVar[bool] = True  # may learn from rewards that come late and out of order
 
     def __init__(self, problem: Problem, *, seed: int, parameters: Mapping[str, Any]) -> None:
         self.problem = checked_problem(problem)
@@ -109,6 +112,11 @@ class Policy:
     def notes(self) -> list[str]:
         """What a reader of any output must know: settings and states that the guarantee does not cover."""
         return []
+
+    @property
+    def density_kind(self) -> str:
+        """What `Decision.density` is: "density", "probability" of single arms, or "estimate"."""
+        return "probability" if len(self.problem.encoding.arms) else "density"
 
     def facts(self) -> dict[str, Any]:
         """Numbers about what was learned that a study should report."""

@@ -8,10 +8,16 @@ from types import ModuleType
 from typing import Any, ClassVar, Literal
 
 from paretozoom import theory
-from paretozoom.dimensions import number_of
 from paretozoom.kernels import contextual_zooming
 from paretozoom.kernels.balls import Layout
-from paretozoom.policies.parameters import checked_delta, checked_positive, checked_problem, epoch_delta
+from paretozoom.policies.about import About
+from paretozoom.policies.parameters import (
+    checked_delta,
+    checked_positive,
+    checked_problem,
+    epoch_delta,
+    scalarisation,
+)
 from paretozoom.policies.zooming import Zooming
 from paretozoom.problem import Problem
 from paretozoom.records import Refused, Values
@@ -33,6 +39,14 @@ class ContextualZooming(Zooming):
 
     name = "contextual-zooming"
     kernel: ClassVar[ModuleType] = contextual_zooming
+    about = About(
+        "balls that shrink where they pay, on one objective or a weighted sum",
+        contextual=True,
+        similarity=True,
+        adaptive=True,
+        guarantee="regret O(T^((1+d)/(2+d))), d the zooming dimension",
+        reference="Slivkins, JMLR 2014",
+    )
     in_parts = False
 
     def __init__(
@@ -55,7 +69,7 @@ class ContextualZooming(Zooming):
         self.radius = radius
         self.delta = checked_delta(delta)
         self.noise = checked_positive(noise, "noise")
-        self._scalar = _scalarisation(checked_problem(problem), objective, weights)
+        self._scalar = scalarisation(checked_problem(problem), objective, weights)
         parameters = {
             "objective": objective,
             "weights": None if weights is None else self._scalar,
@@ -94,21 +108,3 @@ class ContextualZooming(Zooming):
         if len(used) == 1 and sum(self._scalar) == 1:
             return [(used[0].name, used[0].decode, used[0].span)]
         return [("weighted", float, 1.0)]
-
-
-def _scalarisation(problem: Problem, objective: str | None, weights: Sequence[float] | None) -> list[float]:
-    """One weight per objective."""
-    names = problem.objective_names
-    if weights is None:
-        chosen = names[0] if objective is None else objective
-        if chosen not in names:
-            raise Refused(f"objective: {chosen!r} is not one of {list(names)!r}")
-        return [float(name == chosen) for name in names]
-    if objective is not None:
-        raise Refused(f"weights: {weights!r} given together with objective {objective!r}; give one of them")
-    if not isinstance(weights, (list, tuple)) or len(weights) != len(names):
-        raise Refused(f"weights: {weights!r} given, expected {len(names)} numbers")
-    numbers = [number_of(w, f"weights[{name!r}]") for w, name in zip(weights, names, strict=True)]
-    if min(numbers) < 0 or not math.isclose(sum(numbers), 1.0, rel_tol=1e-9):
-        raise Refused(f"weights: {weights!r} are not non-negative numbers that sum to 1")
-    return numbers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,41 @@ def checked_horizon(horizon: Any) -> int | None:
     if isinstance(horizon, bool) or not isinstance(horizon, (int, np.integer)) or not 2 <= horizon <= LONGEST_HORIZON:
         raise Refused(f"horizon: {horizon!r} is not an integer of at least 2, or None for an unknown one")
     return int(horizon)
+
+
+def checked_count(value: Any, field: str, default: int | None = None) -> int:
+    """A positive integer, or the default if None is given."""
+    if value is None and default is not None:
+        return default
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise Refused(f"{field}: {value!r} is not a positive integer")
+    return int(value)
+
+
+def scalarisation(
+    problem: Problem, objective: str | None, weights: Sequence[float] | None, pareto: bool = False
+) -> list[float]:
+    """One weight per objective for a policy that learns one number; none for one that learns each objective."""
+    names = problem.objective_names
+    if type(pareto) is not bool:
+        raise Refused(f"pareto: {pareto!r} is not True or False")
+    if pareto:
+        if objective is not None or weights is not None:
+            raise Refused("pareto: given together with an objective or weights; give one of them")
+        return []
+    if weights is None:
+        chosen = names[0] if objective is None else objective
+        if chosen not in names:
+            raise Refused(f"objective: {chosen!r} is not one of {list(names)!r}")
+        return [float(name == chosen) for name in names]
+    if objective is not None:
+        raise Refused(f"weights: {weights!r} given together with objective {objective!r}; give one of them")
+    if not isinstance(weights, (list, tuple)) or len(weights) != len(names):
+        raise Refused(f"weights: {weights!r} given, expected {len(names)} numbers")
+    numbers = [number_of(w, f"weights[{name!r}]") for w, name in zip(weights, names, strict=True)]
+    if min(numbers) < 0 or not math.isclose(sum(numbers), 1.0, rel_tol=1e-9):
+        raise Refused(f"weights: {weights!r} are not non-negative numbers that sum to 1")
+    return numbers
 
 
 def checked_positive(value: Any, field: str) -> float:

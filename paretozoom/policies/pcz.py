@@ -10,6 +10,7 @@ from paretozoom import theory
 from paretozoom.kernels import pcz
 from paretozoom.kernels.balls import Layout
 from paretozoom.kernels.pareto import mark_front
+from paretozoom.policies.about import About
 from paretozoom.policies.parameters import checked_delta, checked_positive, epoch_delta
 from paretozoom.policies.zooming import Zooming
 from paretozoom.problem import Problem
@@ -40,6 +41,15 @@ class PCZ(Zooming):
 
     name = "pcz"
     kernel: ClassVar[ModuleType] = pcz
+    about = About(
+        "Pareto Contextual Zooming: balls that shrink where they pay, uniform on the front of their indices",
+        multi_objective=True,
+        contextual=True,
+        similarity=True,
+        adaptive=True,
+        guarantee="Pareto regret O(T^((1+d)/(2+d))), d the Pareto zooming dimension",
+        reference="Turgay, Oner, Tekin, AISTATS 2018",
+    )
 
     def __init__(
         self,

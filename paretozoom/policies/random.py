@@ -9,6 +9,7 @@ import numpy as np
 
 from paretozoom.dimensions import Floats, Ints
 from paretozoom.kernels import uniform
+from paretozoom.policies.about import About
 from paretozoom.policies.base import Policy
 from paretozoom.problem import Problem
 
@@ -24,6 +25,7 @@ class Random(Policy):
 
     name = "random"
     kernel: ClassVar[ModuleType] = uniform
+    about = About("every arm uniformly, whatever the context")
 
     def __init__(self, problem: Problem, *, seed: int = 0) -> None:
         super().__init__(problem, seed=seed, parameters={})

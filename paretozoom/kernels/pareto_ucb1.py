@@ -1,0 +1,43 @@
+"""Pareto-UCB1 (Drugan and Nowe, 2013), one decision at a time."""
+
+from __future__ import annotations
+
+import math
+
+from paretozoom.kernels.jit import Floats, Ints, kernel
+from paretozoom.kernels.means import mean_of, plays_of, tell
+from paretozoom.kernels.philox import uniforms
+from paretozoom.kernels.table import KEY0, KEY1, cell_of, choose, list_arms, play, play_anywhere, table
+from paretozoom.kernels.uniform import room
+
+__all__ = ["ask", "room", "tell"]
+
+# constants: (D * front size)^(1/4)
+
+
+@kernel
+def bonus(plays: int, number: int, factor: float) -> float:
+    """What is added to every mean of an arm: sqrt(2 log(n (D |A*|)^(1/4)) / n_i); infinite before its first play.
+
+    >>> round(bonus(25, 100, (2 * 5) ** 0.25), 7), round(bonus(25, 100, 1.0), 7)
+    (0.6437898, 0.6069709)
+    """
+    return math.sqrt(2.0 * math.log(max(number, 1) * factor) / plays) if plays > 0 else math.inf
+
+
+@kernel
+def ask(f: Floats, i: Ints, number: int, point: Floats, allowed: Floats) -> tuple[int, float, int]:
+    """Draw an arm for the context in `point`, writing it there; returns (finite arm, density, cell and arm)."""
+    at = table(i)
+    cell, listed = cell_of(i, at, point), list_arms(f, i, at, allowed)
+    if listed == 0:
+        arm, density = play_anywhere(f, i, at, number, point, allowed)
+        return -1, density, cell * at.arms + arm
+    for k in range(listed):
+        row = cell * at.arms + i[at.listed + k]
+        more = bonus(plays_of(i, at, row), number, f[at.constants])
+        for o in range(at.learned):
+            f[at.indices + o * listed + k] = mean_of(f, i, at, row, o) + more
+    arm, probability = choose(f, i, at, listed, uniforms(i[KEY0], i[KEY1], number, 0)[0])
+    finite, density = play(f, i, at, number, point, arm, probability)
+    return finite, density, cell * at.arms + arm
