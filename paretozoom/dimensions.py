@@ -14,6 +14,7 @@ import numpy.typing as npt
 from paretozoom.kernels.kinds import CATEGORICAL, LINEAR, PERIODIC
 from paretozoom.records import Refused
 
+LARGEST_REWARD = 1e100  # in units of an objective's scale
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
@@ -316,10 +317,12 @@ class Objective(msgspec.Struct, frozen=True):
     def encode(self, value: Any, field: str) -> float:
         """From the user's units to "bigger is better", on [0, 1] if bounded."""
         number = number_of(value, field)
+        if self.bounded and self.low is not None and self.high is not None and not self.low <= number <= self.high:
+            raise Refused(f"{field}: {value!r} is outside [{self.low:g}, {self.high:g}]")
+        if not abs(number) <= LARGEST_REWARD * min(1.0, self.span):
+            raise Refused(f"{field}: {value!r} is too large to be summed")
         if self.low is None or self.high is None:
             return number if self.goal == "max" else -number
-        if self.bounded and not self.low <= number <= self.high:
-            raise Refused(f"{field}: {value!r} is outside [{self.low:g}, {self.high:g}]")
         return (number - self.low) / self.span if self.goal == "max" else (self.high - number) / self.span
 
     def decode(self, value: float) -> float:

@@ -16,8 +16,8 @@ def find_members(package: str, base: type[Member]) -> dict[str, type[Member]]:
     """The subclasses of `base` in the files of a package, by the `name` each gives itself.
 
     >>> from paretozoom.policies import Policy
-    >>> sorted(find_members("paretozoom.policies", Policy))
-    ['contextual-zooming', 'pcz', 'random']
+    >>> {"pcz", "random"} < set(find_members("paretozoom.policies", Policy))
+    True
     """
     found: dict[str, type[Member]] = {}
     for module in pkgutil.iter_modules(importlib.import_module(package).__path__):

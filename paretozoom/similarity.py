@@ -69,7 +69,7 @@ class Similarity:
         number = number_of(scale, "similarity: scale")
         if number <= 0:
             raise Refused(f"similarity: scale {scale!r} is not positive")
-        return cls(
+        found = cls(
             problem.encoding,
             _checked_norm(norm),
             _checked_weights(problem, weights),
@@ -77,6 +77,9 @@ class Similarity:
             None if matrix is None else _checked_matrix(problem, matrix),
             None if function is None else _checked_function(function),
         )
+        if not (np.isfinite(found.factors).all() and (found.factors > 0).all()):
+            raise Refused(f"similarity: weights {weights!r} and scale {scale!r} are beyond what numbers can hold")
+        return found
 
     @property
     def parameters(self) -> dict[str, Any]:

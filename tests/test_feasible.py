@@ -338,7 +338,8 @@ LENGTH = "a Real dimension needs an interval of positive length"
         (POOL, {"level": None}, ["feasible['level']: None is not an integer"]),
         (POOL, {"level": np.zeros((2, 2))}, ["feasible['level']: array(", "is not an integer"]),
         (POOL, {"level": [0, 1, 1]}, ["feasible['level']: [0, 1, 1] is neither (low, high) nor an integer"]),
-        (POOL, {"level": {0, 1}}, ["feasible['level']: {0, 1} is neither (low, high) nor an integer"]),
+        (POOL, {"level": {0, 99}}, ["feasible['level']: 99"]),
+        (POOL, {"level": set()}, ["feasible['level']: set()"]),
         (POOL, {"codec": []}, ["feasible['codec']: []", EMPTY]),
         (POOL[3:], [{"codec": set()}], ["feasible[0]['codec']: set()", EMPTY]),
         (POOL, {"codec": "d"}, ["feasible['codec']: 'd' is not one of ['a', 'b', 'c']"]),
@@ -366,3 +367,8 @@ def test_rows_are_at_most_so_many() -> None:
     assert len(rows_of([Real("y")], spread[1:])) == MOST_ROWS
     with pytest.raises(Refused, match=f"more than {MOST_ROWS} disjoint boxes"):
         encode_feasible(problem_of([Real("y")]), spread)
+
+
+def test_a_set_of_integers_is_just_these() -> None:
+    arm = [Real("y"), Integer("n", 1, 9)]
+    assert rows_of(arm, {"n": {2, 9}}) == rows_of(arm, [{"n": 2}, {"n": 9}])

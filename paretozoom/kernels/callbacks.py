@@ -60,7 +60,7 @@ def _interpreted(function: Callable[..., float]) -> Callback:
         try:
             copies = (np.ctypeslib.as_array(p, (dim,)).copy() for p in (a, b))
             return float(function(*copies))
-        except Exception as error:  # nothing can be raised through machine code
+        except BaseException as error:  # nothing can be raised through machine code
             with suppress(Warning):
                 warnings.warn(f"similarity: function {function!r} failed, 1 is taken: {error!r}", stacklevel=2)
             return 1.0

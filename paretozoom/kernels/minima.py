@@ -16,26 +16,36 @@ from paretozoom.kernels.jit import Floats, Ints, inlined, kernel
 from paretozoom.kernels.kinds import MATRIX
 
 
-@inlined
-def _distance_from_here(f: Floats, i: Ints, at: Layout, ball: int, pair: int) -> float:
-    """D of a centre from the point in `here`, whose number among the pairs is `pair`."""
-    return distance(f, i, at, ball, f, at.here, pair)
-
-
 @kernel
-def _stand_at(f: Floats, i: Ints, at: Layout, ball: int) -> int:
-    """Put a centre into `here`; returns its number among the context-arm pairs, if these are numbered."""
+def _stand_at(f: Floats, at: Layout, ball: int) -> None:
+    """Put a centre into `here`."""
     for j in range(at.dim):
         f[at.here + j] = f[at.centre + j * at.capacity + ball]
-    return i[at.pair + ball] if i[NORM] == MATRIX else 0
+
+
+@inlined
+def _apart(f: Floats, i: Ints, at: Layout, ball: int, here: int) -> float:
+    """D between the centres of a ball and of the one whose centre is in `here`.
+
+    A matrix or a function may round differently the other way round: of these the older ball always comes first.
+    """
+    if i[NORM] < MATRIX:
+        return distance(f, i, at, ball, f, at.here, 0)
+    if ball == here:
+        return 0.0
+    older, newer = min(ball, here), max(ball, here)
+    _stand_at(f, at, newer)
+    apart = distance(f, i, at, older, f, at.here, i[at.pair + newer] if i[NORM] == MATRIX else 0)
+    _stand_at(f, at, here)
+    return apart
 
 
 @kernel
 def pair_up(f: Floats, i: Ints, at: Layout, ball: int) -> None:
     """Keep the distances between one ball and all others."""
-    pair = _stand_at(f, i, at, ball)
+    _stand_at(f, at, ball)
     for other in range(i[SIZE]):
-        apart = _distance_from_here(f, i, at, other, pair)
+        apart = _apart(f, i, at, other, ball)
         f[at.pairs + ball * at.capacity + other] = apart
         f[at.pairs + other * at.capacity + ball] = apart
 
@@ -68,9 +78,9 @@ def _find_in_table(f: Floats, i: Ints, at: Layout, ball: int, o: int) -> None:
 def _find_in_tree(f: Floats, i: Ints, at: Layout, ball: int, o: int) -> None:
     pre, least = at.pre + o * at.capacity, at.least + o * at.capacity
     best, nearest = f[pre + ball], ball
-    pair = _stand_at(f, i, at, ball)
+    _stand_at(f, at, ball)
     i[at.near] = 0
-    apart = _distance_from_here(f, i, at, 0, pair)
+    apart = _apart(f, i, at, 0, ball)
     if f[pre] + apart < best:
         best, nearest = f[pre] + apart, 0
     waiting = 1
@@ -79,7 +89,7 @@ def _find_in_tree(f: Floats, i: Ints, at: Layout, ball: int, o: int) -> None:
         child = i[at.child + i[at.near + waiting]]
         while child >= 0:
             if f[least + child] < best:
-                apart = _distance_from_here(f, i, at, child, pair)
+                apart = _apart(f, i, at, child, ball)
                 if f[pre + child] + apart < best:
                     best, nearest = f[pre + child] + apart, child
                 if f[least + child] + (apart - 2.0 * f[at.radius + child]) <= best + SLACK:
@@ -186,18 +196,18 @@ def _settle_tree(f: Floats, i: Ints, at: Layout, changed: int, o: int, now: floa
     while k < listed:
         ball = i[at.relevant + k]
         k += 1
-        pair = _stand_at(f, i, at, changed)
-        apart = _distance_from_here(f, i, at, ball, pair)
+        _stand_at(f, at, changed)
+        apart = _apart(f, i, at, ball, changed)
         was = f[minimum + ball]
         if lower + apart <= was and not _settle_one(f, i, at, ball, changed, now + apart, o):
             _find_in_tree(f, i, at, ball, o)
             if f[minimum + ball] > was:
                 _raise_highest(f, i, at, ball, o)
-            pair = _stand_at(f, i, at, changed)
+            _stand_at(f, at, changed)
         child = i[at.child + ball]
         while child >= 0:
             if lower <= f[highest + child] + SLACK:
-                apart = _distance_from_here(f, i, at, child, pair)
+                apart = _apart(f, i, at, child, changed)
                 if lower + (apart - 2.0 * f[at.radius + child]) <= f[highest + child] + SLACK:
                     i[at.relevant + listed] = child
                     listed += 1

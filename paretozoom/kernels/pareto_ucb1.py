@@ -39,5 +39,5 @@ def ask(f: Floats, i: Ints, number: int, point: Floats, allowed: Floats) -> tupl
         for o in range(at.learned):
             f[at.indices + o * listed + k] = mean_of(f, i, at, row, o) + more
     arm, probability = choose(f, i, at, listed, uniforms(i[KEY0], i[KEY1], number, 0)[0])
-    finite, density = play(f, i, at, number, point, arm, probability)
+    finite, density = play(f, i, at, number, point, arm, probability, allowed)
     return finite, density, cell * at.arms + arm

@@ -145,17 +145,55 @@ def marked_place(i: Ints, at: Table, steps: int) -> int:
 
 
 @kernel
-def play(f: Floats, i: Ints, at: Table, number: int, point: Floats, arm: int, probability: float) -> tuple[int, float]:
-    """Write an arm to the point: itself, or a random place in its cell; returns finite arm and density."""
-    density, coordinates = probability, at.dim - at.context
+def play(
+    f: Floats, i: Ints, at: Table, number: int, point: Floats, arm: int, probability: float, allowed: Floats
+) -> tuple[int, float]:
+    """Write an arm to the point: itself, or a random feasible place in its cell; returns finite arm and density."""
+    coordinates = at.dim - at.context
     for j in range(coordinates):
-        place, half = f[at.arm + arm * coordinates + j], f[at.half + j]
-        if i[WITHIN] == 1 and half > 0.0:
-            draw = uniforms(i[KEY0], i[KEY1], number, PLAY_STREAM + j // 4)[j % 4]
-            place = min(1.0, max(0.0, place + (2.0 * draw - 1.0) * half))
-            density /= 2.0 * half
-        point[at.context + j] = place
+        point[at.context + j] = f[at.arm + arm * coordinates + j]
+    density = probability
+    if i[WITHIN] == 1 and i[LISTED] == 0:
+        density /= _play_in_cell(f, i, at, number, point, allowed)
     return (arm if i[LISTED] == 1 else -1), density
+
+
+@kernel
+def _play_in_cell(f: Floats, i: Ints, at: Table, number: int, point: Floats, allowed: Floats) -> float:
+    """Move the point to a random place of its cell that is feasible; returns the size of what is."""
+    total, chosen = 0.0, 0
+    for row in range(len(allowed)):
+        total += _overlap(f, at, point, allowed[row])
+    left = uniforms(i[KEY0], i[KEY1], number, PLAY_STREAM - 1)[0] * total
+    while chosen < len(allowed) - 1 and left >= _overlap(f, at, point, allowed[chosen]):
+        left -= _overlap(f, at, point, allowed[chosen])
+        chosen += 1
+    size, coordinates = 1.0, at.dim - at.context
+    for j in range(coordinates):
+        middle, half = point[at.context + j], f[at.half + j]
+        if half > 0.0:
+            draw = uniforms(i[KEY0], i[KEY1], number, PLAY_STREAM + j // 4)[j % 4]
+            size *= 2.0 * half
+            if len(allowed) == 0:
+                point[at.context + j] = min(1.0, max(0.0, middle + (2.0 * draw - 1.0) * half))
+            else:
+                low = max(middle - half, allowed[chosen, j])
+                high = min(middle + half, allowed[chosen, coordinates + j])
+                point[at.context + j] = low + (high - low) * draw
+    return total if len(allowed) > 0 else size
+
+
+@kernel
+def _overlap(f: Floats, at: Table, point: Floats, box: Floats) -> float:
+    """The size of what a box and the cell around a point have in common."""
+    size, coordinates = 1.0, at.dim - at.context
+    for j in range(coordinates):
+        middle, half = point[at.context + j], f[at.half + j]
+        if half > 0.0:
+            size *= max(0.0, min(middle + half, box[coordinates + j]) - max(middle - half, box[j]))
+        elif not box[j] <= middle <= box[coordinates + j]:
+            return 0.0
+    return size
 
 
 @kernel

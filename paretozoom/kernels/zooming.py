@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
+
 from paretozoom.kernels import candidates, lattice, slices
-from paretozoom.kernels.balls import DOUBLING, EPOCH, SLACK, SPACE, Layout, epoch_of, uncertainty
+from paretozoom.kernels.balls import DOUBLING, EPOCH, NORM, SLACK, SPACE, Layout, epoch_of, uncertainty
 from paretozoom.kernels.distances import distance, pair_of, part_of
 from paretozoom.kernels.growth import add_ball
 from paretozoom.kernels.jit import Floats, Ints, inlined, kernel
-from paretozoom.kernels.kinds import FINITE, LATTICE, SLICES
+from paretozoom.kernels.kinds import FINITE, LATTICE, NORM_TWO, SLICES
 from paretozoom.kernels.minima import compute_indices
 
 # Coordinates in [0, 1] cannot tell smaller balls apart.
 SMALLEST_RADIUS = 2.0**-50
+NARROWEST = 1e-10
 
 _list_survey, list_union, _list_walk = candidates.survey, candidates.union, candidates.walk
 _list_owners, _list_contains = candidates.owners, candidates.contains
@@ -113,13 +116,21 @@ def teachable(i: Ints, number: int) -> bool:
 
 
 @kernel
+def _is_narrow(f: Floats, i: Ints, at: Layout, ball: int) -> bool:
+    """Whether the slices of a ball's children would be hardly wider than what counts as none."""
+    factor = f[at.factors + at.context]
+    reach = math.sqrt(factor) if i[NORM] == NORM_TWO else factor
+    return i[SPACE] == SLICES and f[at.radius + ball] <= NARROWEST * reach
+
+
+@kernel
 def split(f: Floats, i: Ints, at: Layout, ball: int, point: Floats, told: int) -> None:
     """Make a child at the point if the ball is full (Algorithm 1, lines 11-15).
 
     The counts are those before the decision's own rewards: bit o of `told` says that objective o has counted already.
     A decision makes one child at most, because its point then lies in the child.
     """
-    if f[at.radius + ball] <= SMALLEST_RADIUS:
+    if f[at.radius + ball] <= SMALLEST_RADIUS or _is_narrow(f, i, at, ball):
         return
     for o in range(at.learned):
         before = i[at.counts + o * at.capacity + ball] - ((told >> o) & 1)

@@ -25,6 +25,7 @@ from paretozoom.problem import Problem
 from paretozoom.records import Asked, Decision, Dropped, Event, Refused, Snapshot, Told, Values, checked_seed
 
 FORMAT = 1
+MOST_DECISIONS = 1 << 60
 
 
 class Piece(msgspec.Struct, frozen=True):
@@ -290,11 +291,12 @@ class Policy:
 
     def reseed(self, seed: int) -> None:
         """Take another seed for the draws to come; a policy that was never asked starts afresh with it."""
-        self._seed = checked_seed(seed)
+        seed = checked_seed(seed)
         if self.number == 0:
-            self._floats, self._ints = self._memory(_key_of(self._seed))
+            self._floats, self._ints = self._memory(_key_of(seed))
         else:
-            self._floats, self._ints = self._filled(self._arrays(), _key_of(self._seed), self.number)
+            self._floats, self._ints = self._filled(self._arrays(), _key_of(seed), self.number)
+        self._seed = seed
 
     @property
     def nbytes(self) -> int:
@@ -325,8 +327,8 @@ class Policy:
         digits, number = snapshot.header.get("seed"), snapshot.header.get("number")
         if not isinstance(digits, str) or not digits.isdecimal():
             raise Refused(f"snapshot: seed is {digits!r}, expected the digits of a non-negative integer")
-        if isinstance(number, bool) or not isinstance(number, int) or number < 0:
-            raise Refused(f"snapshot: number is {number!r}, expected a non-negative integer")
+        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < MOST_DECISIONS:
+            raise Refused(f"snapshot: number is {number!r}, expected an integer from 0 to below {MOST_DECISIONS}")
         floats, ints = self._filled(snapshot.arrays, _key_of(int(digits)), number)
         records = snapshot.header.get("open")
         opened = load_opened(self.problem, records, snapshot.arrays, number)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from paretozoom.dimensions import Floats, Ints, Real
+from paretozoom.dimensions import LARGEST_REWARD, Floats, Ints, Real
 from paretozoom.problem import Problem
 from paretozoom.records import Decision, Refused
 
@@ -106,7 +106,7 @@ def encode_rewards(problem: Problem, rewards: Any, out: Floats) -> Ints:
         return np.array([problem.encode_reward(reward, out[k]) for k, reward in enumerate(rewards)], np.int64)
     for o, objective in enumerate(problem.objectives):
         column = rewards[:, o]
-        fine = np.isfinite(column)
+        fine = np.abs(column) <= LARGEST_REWARD * min(1.0, objective.span)
         if objective.bounded:
             fine &= (column >= objective.low) & (column <= objective.high)
         bad = np.flatnonzero(~fine)

@@ -61,9 +61,9 @@ class FiniteArms(Policy):
     """A policy over finitely many arms; see `kernels/table.py` for its memory.
 
     Subclasses pass on what they were given: `arms` and `within` (a grid on continuous arms, of which the centre or a
-    random place of a cell is played), `cells` (into how many parts each context coordinate is divided, a copy of the
-    policy in each; categories stay whole), `weights` (of the objectives it sums; empty if it learns each), and their
-    own `constants`. They say how many numbers a copy learns.
+    random place of a cell is played) or a `grid` of their own, `cells` (into how many parts each context coordinate is
+    divided, a copy of the policy in each; categories stay whole), `weights` (of the objectives it sums; empty if it
+    learns each), and their own `constants`. They say how many numbers a copy learns.
     """
 
     in_parts = False
@@ -73,6 +73,7 @@ class FiniteArms(Policy):
         problem: Problem,
         *,
         arms: int | None = None,
+        grid: Grid | None = None,
         within: Within = "centre",
         cells: int = 1,
         weights: Sequence[float] = (),
@@ -83,7 +84,7 @@ class FiniteArms(Policy):
         checked_problem(problem)
         if within not in ("centre", "cell"):
             raise Refused(f"within: {within!r} is not 'centre' or 'cell'")
-        self.grid = Grid.of(problem, arms)
+        self.grid = Grid.of(problem, arms) if grid is None else grid
         self.within = within
         self.weights = [float(w) for w in weights]
         self.constants = [float(c) for c in constants]

@@ -96,14 +96,19 @@ def epoch_delta(delta: float | None, horizon: int, epoch: int, doubling: bool) -
     return delta * 6.0 / (math.pi * (epoch + 1)) ** 2 if doubling else delta
 
 
-def check_zoomable(problem: Problem, name: str) -> None:
-    """Refuse a problem that the zooming policies cannot handle."""
-    for objective in problem.objectives:
+def check_scaled(problem: Problem, name: str) -> None:
+    """Refuse objectives whose scale is unknown."""
+    for objective in checked_problem(problem).objectives:
         if objective.low is None:
             raise Refused(
                 f"objectives[{objective.name!r}]: low and high are unknown, but {name} needs the scale of the "
                 "expected reward"
             )
+
+
+def check_zoomable(problem: Problem, name: str) -> None:
+    """Refuse a problem that the zooming policies cannot handle."""
+    check_scaled(problem, name)
     values = problem.encoding.values[problem.encoding.context :]
     combinations = math.prod(abs(v) for v in values.tolist() if v != 0)
     if len(problem.encoding.arms) == 0 and combinations > MOST_CANDIDATES:

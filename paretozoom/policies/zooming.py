@@ -32,6 +32,7 @@ from paretozoom.similarity import Similarity
 
 FIRST_CAPACITY = 64
 LATTICES_SHOWN = 16
+ROUNDING = 1e-12  # by which a child's centre may lie outside its parent's ball
 EPOCHS = 60  # of the doubling trick: more decisions than will ever be made
 
 
@@ -175,8 +176,7 @@ class Zooming(Policy):
         ints[balls.SIZE], ints[balls.EPOCH] = size, epoch
         for name, column in _columns(floats, ints).columns().items():
             column[:] = checked_array(arrays, name, column.shape, column.dtype)
-        highest = np.where(self.problem.encoding.kinds == CATEGORICAL, np.inf, 1.0)
-        _check_balls(_columns(floats, ints), highest, self.similarity)
+        _check_balls(_columns(floats, ints), self.similarity)
         growth.refresh_all(floats, ints)
         return floats, ints
 
@@ -237,7 +237,7 @@ class Zooming(Policy):
                 about.setdefault(ball, self._about(at, now, relevant, int(place)))
                 domains.setdefault(ball, []).append(self._domain(at, point, extent, relevant))
         pieces = [
-            (start, Piece(*arm, *about[ball]))
+            ((*start, ball), Piece(*arm, *about[ball]))
             for ball, parts in domains.items()
             for start, *arm in (self._boxes(point, parts) if self._space() == LATTICE else parts[0])
         ]
@@ -330,11 +330,16 @@ def _columns(f: Floats, i: Ints) -> Balls:
     )
 
 
-def _check_balls(now: Balls, highest: Floats, similarity: Similarity) -> None:
+def _check_balls(now: Balls, similarity: Similarity) -> None:
     """Refuse balls that no policy can have made."""
     later = np.arange(len(now.radius))
+    encoding = similarity.encoding
+    highest = np.where(encoding.kinds == CATEGORICAL, np.maximum(0, -encoding.values - 1), 1.0)
+    if len(encoding.arms):
+        highest[encoding.context :] = encoding.arms.max(axis=0)
+    mantissa, exponent = np.frexp(now.radius)
     for name, kept in (
-        ("radius", np.isfinite(now.radius) & (now.radius > 0)),
+        ("radius", (mantissa == 0.5) & (exponent <= 1) & (now.radius >= zooming.SMALLEST_RADIUS / 2)),
         ("centre", (now.centre >= 0) & (now.centre <= highest)),
         ("count", now.count >= 0),
         ("total", np.isfinite(now.total)),
@@ -345,7 +350,7 @@ def _check_balls(now: Balls, highest: Floats, similarity: Similarity) -> None:
     child, parent = later[1:], now.parent[1:]
     apart = similarity.between(now.centre[child], now.centre[parent])
     # The index looks for a ball where its ancestors are.
-    lost = (now.radius[child] > now.radius[parent] / 2) | (apart > now.radius[parent] * (1 + balls.SLACK))
+    lost = (now.radius[child] > now.radius[parent] / 2) | (apart > now.radius[parent] * (1 + balls.SLACK) + ROUNDING)
     if now.radius[0] != 1 or lost.any():
         ball = int(child[lost][0]) if lost.any() else 0
         raise Refused(f"snapshot: radius {now.radius[ball]!r} and centre of ball {ball} do not suit its parent")

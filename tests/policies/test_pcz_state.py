@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paretozoom import PCZ, Asked, ContextualZooming, Decision, Snapshot, Told
+from paretozoom import PCZ, Asked, ContextualZooming, Decision, Objective, Problem, Real, Refused, Snapshot, Told
+from paretozoom.kernels import balls
 from paretozoom.policies.zooming import Zooming
 from tests.reference.play import World, hold, play
 from tests.reference.problems import PROBLEMS
@@ -174,3 +176,77 @@ def test_rewards_of_an_old_epoch_teach_nothing() -> None:
         assert after[column].tolist() == before[column].tolist()
     assert [decision.number for decision in policy.open] == [6]
     assert policy.balls.count.tolist() == [[0, 0]]
+
+
+def _forged(problem: Problem, **columns: Any) -> Snapshot:
+    """A snapshot of a root and one child, with some columns replaced."""
+    policy = PCZ(problem, horizon=1000, seed=1)
+    snapshot = policy.dump()
+    centre = np.repeat(policy.balls.centre, 2, axis=0)
+    objectives = len(problem.objectives)
+    balls = {
+        "centre": centre,
+        "radius": np.array([1.0, 0.5]),
+        "parent": np.array([-1, 0]),
+        "count": np.ones((2, objectives), np.int64),
+        "total": np.zeros((2, objectives)),
+    }
+    return Snapshot(snapshot.header, {**snapshot.arrays, **balls, **columns})
+
+
+@pytest.mark.parametrize("radius", [0.3, 2.0**-60, 0.75, 0.0, -0.5, math.nan])
+def test_radii_that_no_policy_makes_are_refused(radius: float) -> None:
+    problem = PROBLEMS["plane"]
+    PCZ(problem, horizon=1000).load(_forged(problem))
+    with pytest.raises(Refused, match="radius"):
+        PCZ(problem, horizon=1000).load(_forged(problem, radius=np.array([1.0, radius])))
+
+
+@pytest.mark.parametrize("place", [1e12, 7.0, -1.0])
+def test_categories_that_are_not_there_are_refused(place: float) -> None:
+    problem = PROBLEMS["product of arms"]
+    snapshot = _forged(problem)
+    centre = snapshot.arrays["centre"].copy()
+    centre[1, 0] = place
+    with pytest.raises(Refused, match="centre"):
+        PCZ(problem, horizon=1000).load(_forged(problem, centre=centre))
+
+
+def test_a_refused_seed_changes_nothing() -> None:
+    policy = PCZ(PROBLEMS["plane"], horizon=1000, seed=1)
+    policy.ask([0.5])
+    policy._floats[balls.layout(policy._ints).total] = math.inf  # as if something had gone wrong
+    with pytest.raises(Refused):
+        policy.reseed(2)
+    assert policy.seed == 1
+
+
+@pytest.mark.parametrize("reward", [1e306, -1e306, 1e105])
+def test_rewards_beyond_what_can_be_summed_are_refused(reward: float) -> None:
+    problem = Problem(context=[], arm=[Real("y")], objectives=[Objective("r", low=0, high=1e-3, bounded=False)])
+    policy = PCZ(problem, horizon=100)
+    decisions = policy.ask_many([[]])
+    for rewards in ([[reward]], np.array([[reward]])):
+        with pytest.raises(Refused, match="too large"):
+            policy.tell_many(decisions, rewards)
+
+
+def test_a_function_that_rounds_differently_the_other_way_round() -> None:
+    """More balls than the table of distances holds: a loaded copy decides the same."""
+    problem = Problem(context=[Real("x")], arm=[Real("y")], objectives=[Objective("r")])
+
+    def distance(a: Any, b: Any) -> float:
+        total = 0.0
+        for j in range(2):
+            total += abs(math.log((1 + a[j]) / (1 + b[j])))
+        return total / (2 * math.log(2))
+
+    arguments: dict[str, Any] = {"horizon": 1000, "confidence": 0.001, "similarity": {"function": distance}}
+    policy, world = PCZ(problem, seed=3, **arguments), World(problem, seed=4)
+    play([policy], world, 800, scrambled=False)
+    assert len(policy.balls.radius) > 520
+    fresh = PCZ(problem, **arguments)
+    fresh.load(policy.dump())
+    for _ in range(30):
+        context = world.context()
+        assert fresh.ask(context) == policy.ask(context)

@@ -1,0 +1,35 @@
+"""LinUCB and KernelUCB, one decision at a time: the arm of the highest index. The credit of a decision is its arm."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from paretozoom.kernels.estimates import estimate_arms, learn, set_indices
+from paretozoom.kernels.jit import Floats, Ints, kernel
+from paretozoom.kernels.philox import uniforms
+from paretozoom.kernels.table import KEY0, KEY1, choose, list_arms, play, play_anywhere, table
+from paretozoom.kernels.uniform import room
+
+__all__ = ["ask", "estimate_arms", "room", "tell"]
+
+
+@kernel
+def ask(f: Floats, i: Ints, number: int, point: Floats, allowed: Floats) -> tuple[int, float, int]:
+    """Draw an arm for the context in `point`, writing it there; returns (finite arm, density, arm)."""
+    at = table(i)
+    listed = list_arms(f, i, at, allowed)
+    if listed == 0:
+        arm, density = play_anywhere(f, i, at, number, point, allowed)
+        return -1, density, arm
+    set_indices(f, i, at, 0, point, listed, np.empty(listed))
+    arm, probability = choose(f, i, at, listed, uniforms(i[KEY0], i[KEY1], number, 0)[0])
+    finite, density = play(f, i, at, number, point, arm, probability, allowed)
+    return finite, density, arm
+
+
+@kernel
+def tell(f: Floats, i: Ints, number: int, point: Floats, credit: int, reward: Floats, told: int) -> None:
+    """Learn a reward at the context in `point` and the arm that is credited."""
+    at = table(i)
+    i[at.ints + credit] += 1
+    learn(f, i, at, 0, point, credit, reward)

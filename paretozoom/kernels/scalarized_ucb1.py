@@ -1,0 +1,103 @@
+"""Scalarized UCB1 (Drugan and Nowe, 2013), one decision at a time.
+
+Each function has a table of means of its own, (cells, functions, arms), unless they share one, (cells, arms).
+"""
+
+from __future__ import annotations
+
+import math
+
+from paretozoom.kernels.jit import Floats, Ints, kernel
+from paretozoom.kernels.means import mean_of, plays_of, tell
+from paretozoom.kernels.philox import uniforms
+from paretozoom.kernels.table import KEY0, KEY1, Table, cell_of, list_arms, play, play_anywhere, table
+from paretozoom.kernels.uniform import room
+
+__all__ = ["ask", "room", "tell"]
+
+# constants: these, then the weights of each function
+FUNCTIONS, SHARED, CHEBYSHEV, SLACK, CONFIDENCE, WEIGHT = range(6)
+
+
+@kernel
+def first_row(f: Floats, at: Table, cell: int, function: int) -> int:
+    """Where the means that a function learns from begin in a cell."""
+    if f[at.constants + SHARED] == 1.0:
+        return cell * at.arms
+    return (cell * int(f[at.constants + FUNCTIONS]) + function) * at.arms
+
+
+@kernel
+def below_all(f: Floats, i: Ints, at: Table, first: int, o: int) -> float:
+    """A number a little below every mean of number o: the reference point of Chebyshev functions."""
+    least = math.inf
+    for arm in range(at.arms):
+        if plays_of(i, at, first + arm) > 0:
+            least = min(least, mean_of(f, i, at, first + arm, o))
+    return least - f[at.constants + SLACK]
+
+
+@kernel
+def scalarise_arms(f: Floats, i: Ints, at: Table, first: int, function: int, listed: int) -> None:
+    """Write a function's value of every listed arm's mean to the indices.
+
+    The minimum of a Chebyshev function leaves out objectives of weight 0: with them it would be 0 for every arm.
+    """
+    chebyshev, weights = f[at.constants + CHEBYSHEV] == 1.0, at.constants + WEIGHT + function * at.learned
+    for k in range(listed):
+        f[at.indices + k] = math.inf if chebyshev else 0.0
+    for o in range(at.learned):
+        weight = f[weights + o]
+        if weight == 0.0:
+            continue
+        low = below_all(f, i, at, first, o) if chebyshev else 0.0
+        for k in range(listed):
+            value = weight * (mean_of(f, i, at, first + i[at.listed + k], o) - low)
+            f[at.indices + k] = min(f[at.indices + k], value) if chebyshev else f[at.indices + k] + value
+
+
+@kernel
+def index_arms(f: Floats, i: Ints, at: Table, cell: int, function: int, listed: int, number: int) -> tuple[float, int]:
+    """Write a function's index of every listed arm; returns the largest, and how many arms have it.
+
+    The n of a function with a table of its own is the number of rounds that it gets on average.
+    """
+    first, learners = first_row(f, at, cell, function), 1.0 if f[at.constants + SHARED] == 1.0 else f[at.constants]
+    scalarise_arms(f, i, at, first, function, listed)
+    spread = 2.0 * math.log(max(number / learners, 1.0))
+    most, ties = -math.inf, 0
+    for k in range(listed):
+        plays = plays_of(i, at, first + i[at.listed + k])
+        more = f[at.constants + CONFIDENCE] * math.sqrt(spread / plays) if plays > 0 else math.inf
+        index = f[at.indices + k] + more if plays > 0 else math.inf
+        f[at.indices + k] = index
+        if index > most:
+            most, ties = index, 0
+        ties += index == most
+    return most, ties
+
+
+@kernel
+def ask(f: Floats, i: Ints, number: int, point: Floats, allowed: Floats) -> tuple[int, float, int]:
+    """Draw an arm for the context in `point`, writing it there; returns (finite arm, density, row of the means)."""
+    at = table(i)
+    cell, listed = cell_of(i, at, point), list_arms(f, i, at, allowed)
+    functions, draws = int(f[at.constants + FUNCTIONS]), uniforms(i[KEY0], i[KEY1], number, 0)
+    drawn = int(draws[1] * functions)
+    first = first_row(f, at, cell, drawn)
+    if listed == 0:
+        arm, density = play_anywhere(f, i, at, number, point, allowed)
+        return -1, density, first + arm
+    most, ties = index_arms(f, i, at, cell, drawn, listed, number)
+    place, before = 0, int(draws[0] * ties)
+    while f[at.indices + place] < most or before > 0:
+        before -= f[at.indices + place] == most
+        place += 1
+    arm, probability = i[at.listed + place], 1.0 / ties / functions
+    for other in range(functions):
+        if other != drawn:
+            most, ties = index_arms(f, i, at, cell, other, listed, number)
+            if f[at.indices + place] == most:
+                probability += 1.0 / ties / functions
+    finite, density = play(f, i, at, number, point, arm, probability, allowed)
+    return finite, density, first + arm

@@ -1,0 +1,94 @@
+"""SupKernelUCB (Valko, Korda, Munos, Flaounas and Cristianini, UAI 2013)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from types import ModuleType
+from typing import ClassVar
+
+from paretozoom.kernels import staging
+from paretozoom.policies.about import About
+from paretozoom.policies.estimator import Estimator, Explore, check_scaled, log_chances, stage_settings
+from paretozoom.policies.features import Features
+from paretozoom.policies.finite import Grid, Within
+from paretozoom.policies.kernel_ucb import Kernel, kernel_settings
+from paretozoom.policies.parameters import checked_horizon, checked_problem, scalarisation
+from paretozoom.problem import Problem
+
+BUDGET = 200
+
+
+class SupKernelUCB(Estimator):
+    """The stages of SupLinUCB with a kernel ridge regression in each.
+
+    A width is eta / sqrt(`gamma`) standard deviations, with eta = sqrt(2 log(2 T K / delta)), K arms and a delta of
+    0.05 by default. The horizon T is taken for 100,000 if it is None. The `budget` of places is that of one stage; the
+    kernel and its parameters are those of KernelUCB, the other ones those of SupLinUCB.
+
+    >>> from paretozoom import Objective, Real
+    >>> problem = Problem(context=[Real("x")], arm=[Real("y")], objectives=[Objective("r")])
+    >>> policy = SupKernelUCB(problem, arms=3, horizon=1000, confidence=0.1, seed=1)
+    >>> for k in range(1000):
+    ...     decision = policy.ask([k % 10 / 10])
+    ...     policy.tell(decision, [1 - abs(decision.context["x"] - decision.arm["y"])])
+    >>> [round(policy.ask([x]).arm["y"], 3) for x in (0.1, 0.5, 0.9)]
+    [0.167, 0.5, 0.833]
+    """
+
+    name = "sup-kernel-ucb"
+    kernel: ClassVar[ModuleType] = staging
+    about = About(
+        "kernel ridge regressions in stages, each of independent rewards",
+        contextual=True,
+        guarantee="regret O~(sqrt(T d~)), d~ the effective dimension of the kernel, without a budget",
+        reference="Valko, Korda, Munos, Flaounas, Cristianini, UAI 2013",
+    )
+
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        horizon: int | None = None,
+        delta: float | None = None,
+        explore: Explore = "wide",
+        kernel: Kernel = "rbf",
+        length: float = 0.2,
+        gamma: float = 1.0,
+        budget: int = BUDGET,
+        features: Features | None = None,
+        confidence: float = 1.0,
+        objective: str | None = None,
+        weights: Sequence[float] | None = None,
+        pareto: bool = False,
+        arms: int | None = None,
+        within: Within = "centre",
+        seed: int = 0,
+    ) -> None:
+        check_scaled(checked_problem(problem), self.name)
+        horizon = checked_horizon(horizon)
+        count = len(Grid.of(problem, arms).arms)
+        super().__init__(
+            problem,
+            weights=scalarisation(problem, objective, weights, pareto),
+            exploration=math.sqrt(2.0 * log_chances(horizon, count, delta)),
+            confidence=confidence,
+            **kernel_settings(problem, arms, kernel, length, gamma, budget, features),
+            **stage_settings(horizon, explore),
+            arms=arms,
+            within=within,
+            seed=seed,
+            parameters={
+                "horizon": horizon,
+                "delta": delta,
+                "explore": explore,
+                "kernel": kernel,
+                "length": length,
+                "gamma": gamma,
+                "budget": budget,
+                "features": features,
+                "objective": objective,
+                "weights": weights,
+                "pareto": pareto,
+            },
+        )

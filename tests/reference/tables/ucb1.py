@@ -1,0 +1,73 @@
+"""UCB1 (Auer, Cesa-Bianchi and Fischer, 2002) and Pareto-UCB1, from the papers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from paretozoom import Problem
+from tests.reference.tables.finite import FiniteTwin
+
+
+class Averages(FiniteTwin):
+    """Rewards by credit, kept one by one."""
+
+    def __init__(self, problem: Problem, **given: Any) -> None:
+        super().__init__(problem, **given)
+        self.rewards: dict[int, list[list[float]]] = {}
+
+    def learn(self, number: int, credit: int, reward: list[float]) -> None:
+        """Keep the reward."""
+        self.rewards.setdefault(credit, []).append(reward)
+
+    def plays(self, credit: int) -> int:
+        """How many rewards there are."""
+        return len(self.rewards.get(credit, []))
+
+    def mean(self, credit: int) -> list[float]:
+        """Their mean, by objective."""
+        kept = self.rewards[credit]
+        return [_total(r[o] for r in kept) / len(kept) for o in range(self.objectives)]
+
+
+def _total(values: Any) -> float:
+    """A sum from the left, as a running total has it: `sum` rounds less since Python 3.12."""
+    total = 0.0
+    for value in values:
+        total += value
+    return total
+
+
+class UCB1(Averages):
+    """One objective: the arm of largest mean + sqrt(2 log n / n_i), ties uniformly."""
+
+    def pick(self, cell: int, listed: list[int], number: int) -> tuple[int, float]:
+        """The largest index."""
+        indices = {arm: self.index(cell * len(self.arms) + arm, max(number, 1)) for arm in listed}
+        return self.uniform_on([arm for arm in listed if indices[arm] == max(indices.values())], number)
+
+    def index(self, credit: int, n: int) -> float:
+        """Infinite before the first play."""
+        plays = self.plays(credit)
+        return self.mean(credit)[0] + math.sqrt(2 * math.log(n) / plays) if plays else math.inf
+
+
+class ParetoUCB1(Averages):
+    """The front of the vectors mean + sqrt(2 log(n (D |A*|)^(1/4)) / n_i)."""
+
+    def __init__(self, problem: Problem, *, front_size: int | None = None, **given: Any) -> None:
+        super().__init__(problem, **given)
+        self.front_size = len(self.arms) if front_size is None else front_size
+
+    def pick(self, cell: int, listed: list[int], number: int) -> tuple[int, float]:
+        """Uniform on the front."""
+        vectors = [self.index(cell * len(self.arms) + arm, max(number, 1)) for arm in listed]
+        return self.uniform_on(self.front_of(listed, vectors), number)
+
+    def index(self, credit: int, n: int) -> list[float]:
+        """Infinite before the first play."""
+        plays = self.plays(credit)
+        if plays == 0:
+            return [math.inf] * self.objectives
+        more = math.sqrt(2 * math.log(n * (self.objectives * self.front_size) ** 0.25) / plays)
+        return [mean + more for mean in self.mean(credit)]
