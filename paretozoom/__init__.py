@@ -7,7 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from paretozoom.dimensions import Categorical, Finite, Integer, Objective, Real
-    from paretozoom.environments import Boxes, Bridge, Catalogue, Devices, PaperTask, SmoothRidges, Task, Tents
+    from paretozoom.environments import (
+        Boxes,
+        Bridge,
+        Catalogue,
+        ClusteredUsers,
+        Devices,
+        FiniteBandit,
+        LinearRewards,
+        PaperTask,
+        PolicyClass,
+        SmoothRidges,
+        Task,
+        Tents,
+    )
     from paretozoom.metric import check_similarity
     from paretozoom.metrics import Metric
     from paretozoom.policies import PCZ, ContextualZooming, Piece, Policy, Random
@@ -20,7 +33,20 @@ if TYPE_CHECKING:
 # Imported when first used: importing the package costs no compiler.
 _HOMES = {
     "dimensions": ["Categorical", "Finite", "Integer", "Objective", "Real"],
-    "environments": ["Boxes", "Bridge", "Catalogue", "Devices", "PaperTask", "SmoothRidges", "Task", "Tents"],
+    "environments": [
+        "Boxes",
+        "Bridge",
+        "Catalogue",
+        "ClusteredUsers",
+        "Devices",
+        "FiniteBandit",
+        "LinearRewards",
+        "PaperTask",
+        "PolicyClass",
+        "SmoothRidges",
+        "Task",
+        "Tents",
+    ],
     "metric": ["check_similarity"],
     "metrics": ["Metric"],
     "policies": ["PCZ", "ContextualZooming", "Piece", "Policy", "Random"],
@@ -38,18 +64,22 @@ __all__ = [
     "Bridge",
     "Catalogue",
     "Categorical",
+    "ClusteredUsers",
     "ContextualZooming",
     "Decision",
     "Devices",
     "Dropped",
     "Event",
     "Finite",
+    "FiniteBandit",
     "Integer",
+    "LinearRewards",
     "Metric",
     "Objective",
     "PaperTask",
     "Piece",
     "Policy",
+    "PolicyClass",
     "Problem",
     "Random",
     "Real",

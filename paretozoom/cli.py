@@ -105,19 +105,31 @@ def reproduce(
 
 
 @app.command()
-def policies() -> None:
-    """List the policies."""
+def policies(
+    markdown: Annotated[bool, typer.Option("--markdown", help="As a Markdown table, as in docs/policies.md.")] = False,
+) -> None:
+    """List the policies: what each does, what it can use, what is proved about it and where it comes from."""
+    from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
     from paretozoom.finding import find_members
     from paretozoom.policies import Policy
+    from paretozoom.policies.about import as_markdown, rows_of
 
-    table = Table()
-    for column in ("name", "what it does"):
-        table.add_column(column)
-    for name, member in find_members("paretozoom.policies", Policy).items():
-        table.add_row(name, (member.__doc__ or "").strip().split("\n")[0])
+    rows = rows_of(find_members("paretozoom.policies", Policy))
+    if markdown:
+        print(as_markdown(rows))
+        return
+    caption = (
+        "multi: learns all objectives; context: looks at it; similar: uses how alike contexts and arms are; adapts: "
+        "looks closer where it pays. The second name is the class, in paretozoom.policies."
+    )
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), show_lines=True, caption=caption)
+    for head in ("name", "multi", "context", "similar", "adapts", "what it does, what is proved, where it comes from"):
+        table.add_column(head, no_wrap=head == "name")
+    for name, here, line, *answers, guarantee, reference in rows:
+        table.add_row(f"{name}\n{here}", *answers, f"{line}\n{guarantee}\n{reference}")
     Console(markup=False, emoji=False).print(table)
 
 
@@ -168,7 +180,8 @@ def _print_policies(environment: str, found: dict[str, Any]) -> None:
     caption = "m/M: smallest over largest bin, and local entropy: 1 is fair. us: microseconds per round"
     table = Table(title=f"{environment}: regret and fairness", caption=caption, box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for column in ("policy", "regret", "/random", "front", "m/M", "entropy", "balls", "us"):
-        table.add_column(column, justify="left" if column == "policy" else "right", no_wrap=column != "policy")
+        first = column == "policy"
+        table.add_column(column, justify="left" if first else "right", no_wrap=not first, overflow="fold")
     for label, row in sorted(found.items(), key=lambda item: item[1]["regret"]["mean"]):
         se = row["regret"]["se"]
         table.add_row(

@@ -67,6 +67,20 @@ COLUMNS = (  # heading, key, decimals
     ("Hypervolume", "hypervolume", 3),
     ("Balls", "balls", 1),
 )
+RANKED = (  # heading, how to get it, whether less is better
+    ("Regret", lambda policy: _regret(policy)[0], True),
+    ("Front share", lambda policy: policy.get("front_share"), False),
+    ("Bin ratio", lambda policy: policy.get("bin_ratio"), False),
+    ("Local entropy", lambda policy: policy.get("local_entropy"), False),
+)
+RANKING = (
+    "The place of each policy in each column, 1 is best, with its number below. Regret: how far its choices were from "
+    "the best trade-offs, added up; less is better. Front share: how often its choice was one of the best trade-offs. "
+    "Bin ratio: whether it plays all the best trade-offs equally often over the whole run. Local entropy: whether it "
+    "does so in every kind of context. In these three 1 is perfect and 0 the worst. A policy that always makes the "
+    "same good choice has little regret, but leaves the other good ones out. A dash: there was nothing to measure. "
+    "Differences smaller than the ± in the table of results are chance."
+)
 TEXT = ("Policy", "Claim", "Radius", "What the bound says")  # columns that are not numbers
 
 Table = dict[str, Any]
@@ -174,11 +188,39 @@ def _environment(label: str, found: Table, study: Table, gallery: _Gallery) -> s
     policies = {name: found["policies"][name] for name in order}
     figures = gallery.show(study, label, found["policies"])
     return (
-        f"<section>\n<h2>Environment: {escape(label)}</h2>\n<h3>Results, by regret</h3>\n{_results(label, policies)}"
+        f"<section>\n<h2>Environment: {escape(label)}</h2>\n{_ranking(label, policies)}"
+        f"<h3>Results, by regret</h3>\n{_results(label, policies)}"
         + (f'<h3>Figures</h3>\n<div class="figures">\n{figures}</div>\n' if figures else "")
         + (_theory(found["theory"], policies, study.get("rounds", 0)) if found.get("theory") else "")
         + "</section>\n"
     )
+
+
+def _ranking(label: str, policies: Table) -> str:
+    """Who comes first in what; nothing if there is nobody to compare with."""
+    if len(policies) < 2:
+        return ""
+    columns = [[number(policy) for policy in policies.values()] for _, number, _ in RANKED]
+    places = [_places(column, less) for column, (_, _, less) in zip(columns, RANKED, strict=True)]
+    rows = []
+    for row, name in enumerate(policies):
+        cells = [_place(place[row], column[row]) for place, column in zip(places, columns, strict=True)]
+        rows.append([_head(name), *cells])
+    table = _table(f"Ranking on {label}", ["Policy", *(head for head, _, _ in RANKED)], rows)
+    return f"<h3>Ranking</h3>\n<p>{RANKING}</p>\n{table}"
+
+
+def _places(numbers: list[float | None], less: bool) -> list[int | None]:
+    """The place of each number, from 1 for the best; equal ones share a place."""
+    known = [number for number in numbers if number is not None]
+    return [None if n is None else 1 + sum(k < n if less else k > n for k in known) for n in numbers]
+
+
+def _place(place: int | None, number: float | None) -> str:
+    if place is None or number is None:
+        return _number(None)
+    shown = f"{number:,.0f}" if abs(number) >= 100 else f"{number:.3g}"
+    return f"<td>{f'<b>{place}</b>' if place == 1 else place}<small>{shown}</small></td>"
 
 
 def _results(label: str, policies: Table) -> str:
@@ -292,6 +334,10 @@ def _assignments(table: Table, prefix: str = "") -> list[str]:
     for key, value in table.items():
         if isinstance(value, dict):
             lines += _assignments(value, f"{prefix}{key}.")
-        elif value not in (None, "") and not key.startswith("seconds_") and (prefix or not isinstance(value, list)):
+        elif value not in (None, "", []) and not key.startswith("seconds_") and not _has_tables(value):
             lines.append(f"{prefix}{key} = {json.dumps(value, ensure_ascii=False)}")
     return lines
+
+
+def _has_tables(value: Any) -> bool:
+    return isinstance(value, list) and any(isinstance(entry, dict) for entry in value)

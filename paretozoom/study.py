@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import itertools
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -34,6 +35,8 @@ UNKNOWN = "unknown"  # what a TOML file says for a horizon of None
 class Spec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A policy or an environment by name ("module:Class" for one of your own), with its parameters.
 
+    A policy may name the environments it plays in, by their titles; without any it plays in all.
+
     >>> Spec("pcz", parameters={"noise": 0.5}).title
     'pcz'
     """
@@ -41,6 +44,7 @@ class Spec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     label: str = ""
     parameters: dict[str, Any] = {}
+    environments: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
@@ -76,15 +80,27 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         for policy in self.policies:
             if "seed" in policy.parameters:
                 raise Refused(f"policies[{policy.title!r}]: a seed is given, but each run has its own from the study's")
-        for field in ("environments", "policies"):
-            titles = [spec.title for spec in getattr(self, field)]
-            if not titles:
-                raise Refused(f"{field}: none given")
-            for title in titles:
-                if titles.count(title) > 1:
-                    raise Refused(f"{field}: {title!r} is given twice; give one of them another label")
-                if not title.isprintable() or set(title) & set("/\\") or title.startswith("."):
-                    raise Refused(f"{field}: the label {title!r} cannot name a file")
+        _check_titles("environments", self.environments)
+        known = [environment.title for environment in self.environments]
+        for environment in self.environments:
+            if environment.environments:
+                raise Refused(f"environments[{environment.title!r}]: environments are given, but only policies play")
+        for policy in self.policies:
+            if unknown := [title for title in policy.environments if title not in known]:
+                raise Refused(f"policies[{policy.title!r}]: environments: {unknown[0]!r} is not one of {known!r}")
+        for e, title in enumerate(known):
+            with _naming("environments", title):
+                _check_titles("policies", tuple(self.policies[p] for p in self.players(e)))
+
+    def players(self, environment: int) -> list[int]:
+        """The numbers of the policies that play in an environment.
+
+        >>> specs = Spec("random"), Spec("pcz", environments=("tents",))
+        >>> Study("small", 100, 2, (Spec("paper"), Spec("tents")), specs).players(0)
+        [0]
+        """
+        title = self.environments[environment].title
+        return [p for p, policy in enumerate(self.policies) if title in (policy.environments or (title,))]
 
     @classmethod
     def read(cls, path: Path) -> Study:
@@ -106,8 +122,8 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         for e, environment in enumerate(self.environments):
             with _naming("environments", environment.title):
                 problem = self.environment(e).problem
-            for p, policy in enumerate(self.policies):
-                with _naming("policies", policy.title):
+            for p in self.players(e):
+                with _naming("policies", self.policies[p].title):
                     self.policy(p, problem)
 
     def environment(self, which: int) -> Task:
@@ -131,6 +147,18 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if parameters.get("horizon") == UNKNOWN:
             parameters["horizon"] = None
         return member(problem, **parameters)
+
+
+def _check_titles(field: str, specs: tuple[Spec, ...]) -> None:
+    """Refuse no specs at all, and titles that cannot be told apart or cannot name files."""
+    titles = [spec.title for spec in specs]
+    if not titles:
+        raise Refused(f"{field}: none given")
+    for title in titles:
+        if titles.count(title) > 1:
+            raise Refused(f"{field}: {title!r} is given twice; give one of them another label")
+        if not title.isprintable() or set(title) & set("/\\") or title.startswith("."):
+            raise Refused(f"{field}: the label {title!r} cannot name a file")
 
 
 @contextmanager
@@ -157,10 +185,7 @@ def parts_of(study: Study) -> list[Part]:
     6
     """
     return [
-        Part(e, p, run)
-        for e in range(len(study.environments))
-        for p in range(len(study.policies))
-        for run in range(study.runs)
+        Part(e, p, run) for e in range(len(study.environments)) for p in study.players(e) for run in range(study.runs)
     ]
 
 
@@ -290,7 +315,8 @@ def run_study(
     for e, environment in enumerate(study.environments):
         policies: dict[str, Any] = {}
         regrets: dict[str, Floats] = {}
-        for p, policy in enumerate(study.policies):
+        players = {p: study.policies[p] for p in study.players(e)}
+        for p, policy in players.items():
             paths = [_part_path(study, Part(e, p, run), out) for run in range(study.runs)]
             runs = [Snapshot.from_bytes(path.read_bytes()) for path in paths]
             policies[policy.title] = add_up([run.header for run in runs])
@@ -300,9 +326,9 @@ def run_study(
             curves[f"{environment.title}/{policy.title}/regret"] = curve
             state = out / "snapshots" / environment.title / f"{policy.title}.safetensors"
             write_whole(state, runs[0].arrays["state"].tobytes())
-        compare(policies, regrets, next((spec.title for spec in study.policies if spec.name == "random"), None))
+        compare(policies, regrets, next((spec.title for spec in players.values() if spec.name == "random"), None))
         task = study.environment(e)
-        played = {spec.title: study.policy(p, task.problem) for p, spec in enumerate(study.policies)}
+        played = {spec.title: study.policy(p, task.problem) for p, spec in players.items()}
         theory = theory_of(task, {} if study.delay else played, study.rounds)
         results["environments"][environment.title] = {"policies": policies, "theory": theory}
     write_whole(out / "curves.npz", packed(curves))
@@ -318,10 +344,11 @@ def write_results(results: dict[str, Any], out: Path) -> None:
 def _played(study: Study, missing: list[Part], out: Path, jobs: int) -> Iterator[None]:
     if not missing:
         return
-    # Here first, so that the workers find every kernel in the cache.
-    for e, p in sorted({(part.environment, part.policy) for part in missing}):
-        warm_up(study, e, p)
+    # First, so that the parts find every kernel in the cache. One pair here, for what all of them share.
+    first, *others = sorted({(part.policy, part.environment) for part in missing})
+    _warm_up_all(study, [first])
     if jobs == 1 or len(missing) == 1:
+        _warm_up_all(study, others)
         for part in missing:
             _play_and_keep(study, part, out)
             yield
@@ -329,4 +356,11 @@ def _played(study: Study, missing: list[Part], out: Path, jobs: int) -> Iterator
     from joblib import Parallel, delayed
 
     pool = Parallel(n_jobs=min(jobs, len(missing)), return_as="generator_unordered")
+    by_policy = [list(pairs) for _, pairs in itertools.groupby(others, key=lambda pair: pair[0])]
+    list(pool(delayed(_warm_up_all)(study, pairs) for pairs in by_policy))
     yield from pool(delayed(_play_and_keep)(study, part, out) for part in missing)
+
+
+def _warm_up_all(study: Study, pairs: list[tuple[int, int]]) -> None:
+    for policy, environment in pairs:
+        warm_up(study, environment, policy)

@@ -11,7 +11,9 @@ import pytest
 from typer.testing import CliRunner
 
 from paretozoom import __version__
-from paretozoom.cli import app
+from paretozoom.cli import _find_study, app
+from paretozoom.finding import find_members
+from paretozoom.policies import Policy
 from paretozoom.reproduce import POLICIES
 from paretozoom.study import Spec, Study, run_study
 
@@ -35,6 +37,30 @@ def test_version_and_policies() -> None:
     output = CliRunner().invoke(app, ["policies"]).output
     for name in POLICIES:
         assert name in output
+
+
+def test_the_table_of_policies_is_that_of_the_document() -> None:
+    output = CliRunner().invoke(app, ["policies", "--markdown"]).output
+    lines = output.strip().split("\n")
+    members = find_members("paretozoom.policies", Policy)
+    assert [line.split(" | ")[0] for line in lines[2:]] == [f"| {name}" for name in members]
+    assert all(line.count(" | ") == lines[0].count(" | ") for line in lines)
+    assert output in Path("docs/policies.md").read_text()
+
+
+def test_the_table_of_policies_fits_a_terminal() -> None:
+    plain = CliRunner().invoke(app, ["policies"], env={"COLUMNS": "80"}).output
+    assert max(map(len, plain.split("\n"))) <= 80
+    for name, member in find_members("paretozoom.policies", Policy).items():
+        assert name in plain
+        assert member.__name__ in plain
+        assert member.about.line, name
+    assert "AISTATS 2018" in plain
+
+
+def test_a_study_is_found_by_its_bare_name() -> None:
+    for name in ("table1", "appendix-d"):
+        assert _find_study(Path(name)) == Path("studies") / f"{name}.toml"
 
 
 def test_reproduce_in_small(tmp_path: Path) -> None:

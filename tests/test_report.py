@@ -185,6 +185,33 @@ def test_policies_are_sorted_by_regret(page: str) -> None:
     assert [row[:4] for row in rows] == ["fair", "P&lt", "Rand", "Neve"]
 
 
+def test_policies_are_ranked_in_every_column(tmp_path: Path) -> None:
+    results = made_up()
+    del results["claims"]
+    results["environments"] = {
+        "paper": {
+            "policies": {
+                "a": measured(300.0, front_share=0.5, bin_ratio=0.2),
+                "b": measured(100.0, front_share=0.5, bin_ratio=0.9, local_entropy=None),
+                "c": measured(200.0, front_share=0.9, bin_ratio=0.3, local_entropy=0.5),
+            }
+        },
+        "alone": {"policies": {"a": measured(1.0)}},
+    }
+    (tmp_path / "results.json").write_bytes(msgspec.json.encode(results))
+    page = write_report(tmp_path).read_text(encoding="utf-8")
+    assert "Ranking on alone" not in page
+    table = page[page.index('aria-label="Ranking on paper"') :]
+    rows = re.findall(r"<tr>(<th scope=\"row\".*?)</tr>", table[: table.index("</table>")])
+    shown = [re.sub(r"<[^>]+>", " ", row).split() for row in rows]
+    assert shown == [
+        ["b", "1", "100", "2", "0.5", "1", "0.9", "-"],
+        ["c", "2", "200", "1", "0.9", "2", "0.3", "2", "0.5"],
+        ["a", "3", "300", "2", "0.5", "3", "0.2", "1", "0.987"],
+    ]
+    assert "1 is best" in page
+
+
 def test_bounds_are_judged_in_plain_words(page: str) -> None:
     words = "".join(read(page).words)
     assert "Pareto zooming dimension is 1.90 (with p = 4)" in words

@@ -10,6 +10,9 @@ import numpy as np
 import pytest
 
 from paretozoom import Refused, Snapshot
+from paretozoom.environments import PolicyClass
+from paretozoom.finding import find_members
+from paretozoom.policies import Policy
 from paretozoom.report import write_report
 from paretozoom.results import add_up
 from paretozoom.study import Part, Spec, Study, parts_of, play, run_study, seed_of
@@ -118,6 +121,70 @@ def test_adding_up_leaves_out_what_is_unknown() -> None:
     assert found["se"]["bins"] == [0.5, None]
 
 
+# Who plays where
+
+HOMES = Study(
+    "homes",
+    40,
+    2,
+    (Spec("paper"), Spec("tents", "arms", {"arms": 5})),
+    (
+        Spec("random", environments=("arms",)),
+        Spec("pcz"),
+        Spec("pareto-ucb1", parameters={"arms": 7}, environments=("paper",)),
+        Spec("pareto-ucb1", environments=("arms",)),
+    ),
+)
+
+
+def test_policies_play_where_they_are_told_to(tmp_path: Path) -> None:
+    assert [HOMES.players(e) for e in (0, 1)] == [[1, 2], [0, 1, 3]]
+    assert len(parts_of(HOMES)) == 10
+    results = run_study(HOMES, tmp_path, jobs=2)["environments"]
+    assert {label: list(found["policies"]) for label, found in results.items()} == {
+        "paper": ["pcz", "pareto-ucb1"],
+        "arms": ["random", "pcz", "pareto-ucb1"],
+    }
+    assert results["paper"]["policies"]["pcz"]["regret_over_random"] is None
+    assert results["arms"]["policies"]["random"]["regret_over_random"] == 1
+    assert len(list((tmp_path / "parts").iterdir())) == 10
+    page = write_report(tmp_path).read_text(encoding="utf-8")
+    assert "environments = [&quot;arms&quot;]" in page
+    everywhere = msgspec.structs.replace(HOMES, policies=(Spec("pcz"),))
+    run_study(everywhere, tmp_path, jobs=1)
+    assert len(list((tmp_path / "parts").iterdir())) == 10  # where a policy also plays changes none of its parts
+
+
+def table1() -> Study:
+    return msgspec.toml.decode(Path("studies/table1.toml").read_bytes(), type=Study)
+
+
+def test_table1_leaves_no_policy_and_no_home_out() -> None:
+    study = table1()
+    policies = [{study.policies[p].name for p in study.players(e)} for e in range(len(study.environments))]
+    assert set(find_members("paretozoom.policies", Policy)) <= policies[0]
+    assert all(names == policies[0] for names in policies)
+    homes = ["paper", "finite-bandit", "linear-rewards", "clustered-users", "policy-class"]
+    assert [environment.name for environment in study.environments] == homes
+
+
+def test_table1_in_small(tmp_path: Path) -> None:
+    names = {"random", "pcz", "contextual-zooming", "pareto-ucb1"}
+    policies = tuple(spec for spec in table1().policies if spec.name in names)
+    study = msgspec.structs.replace(table1(), policies=policies, rounds=200, runs=1)
+    results = run_study(study, tmp_path, jobs=1)
+    assert all(set(found["policies"]) == names for found in results["environments"].values())
+    page = write_report(tmp_path).read_text(encoding="utf-8")
+    for environment in study.environments:
+        assert f'aria-label="Ranking on {environment.name}"' in page
+
+
+def test_table1_tells_the_policies_over_rules_those_of_the_task() -> None:
+    given = [spec.parameters["rules"] for spec in table1().policies if "rules" in spec.parameters]
+    assert given
+    assert all(rules == PolicyClass().rules.tolist() for rules in given)
+
+
 GOOD = """
 name = "good"
 rounds = 10
@@ -147,6 +214,12 @@ name = "pcz"
         (('name = "pcz"', 'name = "no.such.module:Class"'), ["policies", "no.such.module:Class"]),
         (('name = "pcz"', 'name = "paretozoom.records:Round"'), ["policies", "paretozoom.records:Round"]),
         (('name = "good"', "name = "), ["line", "1"]),
+        (('name = "pcz"', 'name = "pcz"\nenvironments = ["tents"]'), ["policies['pcz']", "'tents'", "paper"]),
+        (('name = "paper"', 'name = "paper"\nenvironments = ["paper"]'), ["environments['paper']", "only policies"]),
+        (
+            ('name = "pcz"', 'name = "pcz"\nenvironments = ["paper"]\n[[environments]]\nname = "tents"'),
+            ["environments['tents']", "policies: none given"],
+        ),
     ],
 )
 def test_bad_files_are_refused(tmp_path: Path, change: tuple[str, str], words: list[str]) -> None:

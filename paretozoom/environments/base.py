@@ -31,6 +31,17 @@ SLICES = 20
 CELL_SAMPLE = 4_000
 
 
+def checked_count(value: Any, field: str, least: int = 1) -> int:
+    """An integer of at least `least`, or a refusal that names the field.
+
+    >>> checked_count(7, "arms")
+    7
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise Refused(f"{field}: {value!r} is not an integer of at least {least}")
+    return int(value)
+
+
 class Task:
     """An environment that draws contexts uniformly, and rewards with known means from the seed and the round alone.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from paretozoom.plots import style
-from paretozoom.plots.regret import NORMAL
+from paretozoom.plots.regret import MANY, NORMAL
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,7 +49,12 @@ def info(policies: Mapping[str, Mapping[str, Any]]) -> Bins:
 
 
 def figure(info: Bins) -> Figure:
-    """A group of bars per bin, a bar per policy with its 95 % interval, a dashed line at equal share."""
+    """A group of bars per bin, a bar per policy with its 95 % interval, a dashed line at equal share.
+
+    Of many policies, a map: a row per policy, a column per bin.
+    """
+    if len(info.policies) > MANY:
+        return _map(info)
     with style.theme():
         drawn = style.blank(6.2, 3.7)
         axes = drawn.subplots()
@@ -72,14 +77,33 @@ def figure(info: Bins) -> Figure:
             if any(errors):
                 axes.errorbar(places, bars.ratios, errors, fmt="none", ecolor="#222222", elinewidth=0.9, capsize=1.8)
         axes.axhline(info.equal, color="#222222", linestyle="dashed", linewidth=1, label="equal share", zorder=1.5)
-        shown = range(0, info.bins, max(1, math.ceil(info.bins / 24)))
-        axes.set_xticks(list(shown), [str(b + 1) for b in shown])
+        _number_bins(axes, info.bins)
         axes.grid(visible=False, axis="x")
         axes.set_ylim(bottom=0)
-        axes.set_xlabel("bin of the Pareto set")
         axes.set_ylabel("selection ratio")
         axes.set_title("Selection ratio of each bin")
         handles, labels = axes.get_legend_handles_labels()
         columns = max(1, min(len(labels), 84 // (max(map(len, labels)) + 6)))
         drawn.legend(handles[1:] + handles[:1], labels[1:] + labels[:1], loc="outside lower center", ncols=columns)
         return style.settle(drawn)
+
+
+def _map(info: Bins) -> Figure:
+    with style.theme():
+        drawn = style.blank(6.2, 1.4 + 0.2 * len(info.policies))
+        axes = drawn.subplots()
+        rows = [bars.ratios + [math.nan] * (info.bins - len(bars.ratios)) for bars in info.policies]
+        shares = axes.imshow(rows, cmap="viridis", vmin=0.0, vmax=2.0 * info.equal, aspect="auto")
+        axes.set_yticks(range(len(rows)), [bars.label for bars in info.policies])
+        _number_bins(axes, info.bins)
+        axes.grid(visible=False)
+        axes.set_ylabel("policy")
+        axes.set_title("Selection ratio of each bin")
+        drawn.colorbar(shares, ax=axes, extend="max", label=f"selection ratio; equal share: {info.equal:.3g}")
+        return style.settle(drawn)
+
+
+def _number_bins(axes: Any, bins: int) -> None:
+    shown = range(0, bins, max(1, math.ceil(bins / 24)))
+    axes.set_xticks(list(shown), [str(b + 1) for b in shown])
+    axes.set_xlabel("bin of the Pareto set")

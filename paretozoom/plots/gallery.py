@@ -58,7 +58,8 @@ def _regret(label: str, rounds: Any, curves: dict[str, Any]) -> Drawing:
         "regret",
         regret.figure(regret.info(rounds, curves)),
         f"Pareto regret over rounds on {label}. Mean at the end: {ends}.",
-        "Pareto regret, mean over runs. Band: 1.96 standard errors of the mean; lighter: the middle 80 % of the runs.",
+        "Pareto regret, mean over runs. Band: 1.96 standard errors of the mean"
+        + ("." if len(curves) > regret.MANY else "; lighter: the middle 80 % of the runs."),
     )
 
 
@@ -68,7 +69,8 @@ def _bins(label: str, shares: bins.Bins) -> Drawing:
         "bins",
         bins.figure(shares),
         f"Selection ratio of each bin of the Pareto set on {label}: {ratios}.",
-        "Of all Pareto optimal choices, the share that fell into each bin, with 1.96 standard errors.",
+        "Of all Pareto optimal choices, the share that fell into each bin"
+        + ("." if len(shares.policies) > regret.MANY else ", with 1.96 standard errors."),
     )
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 NORMAL = 1.96  # standard errors in a 95 % interval of a mean
+MANY = 8  # from more curves on, the legend goes beside them and the lighter bands are left out
 
 
 class Curve(msgspec.Struct, frozen=True):
@@ -59,11 +60,12 @@ def _curve(label: str, curve: npt.NDArray[np.float64], length: int) -> Curve:
 
 
 def figure(info: Regret) -> Figure:
-    """A line per policy, a band for its 95 % interval, a lighter one for the middle 80 % of its runs."""
+    """A line per policy, a band for its 95 % interval, a lighter one for the middle 80 % of its runs if not many."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     with style.theme():
-        drawn = style.blank(6.2, 3.9)
+        many = len(info.curves) > MANY
+        drawn = style.blank(*((8.2, max(3.9, 0.24 * len(info.curves))) if many else (6.2, 3.9)))
         axes = drawn.subplots()
         looks = style.colours([curve.label for curve in info.curves])
         start = [0.0] if info.rounds and info.rounds[0] > 0 else []  # before the first round there is no regret
@@ -73,8 +75,9 @@ def figure(info: Regret) -> Figure:
             colour, dash = looks[curve.label]
             if curve.runs > 1:
                 band: dict[str, Any] = {"color": colour, "linewidth": 0}
-                axes.fill_between(rounds, start + curve.tenth, start + curve.ninetieth, alpha=0.12, **band)
-                axes.fill_between(rounds, start + curve.low, start + curve.high, alpha=0.3, **band)
+                if not many:
+                    axes.fill_between(rounds, start + curve.tenth, start + curve.ninetieth, alpha=0.12, **band)
+                axes.fill_between(rounds, start + curve.low, start + curve.high, alpha=0.1 if many else 0.3, **band)
             lines[curve.label] = axes.plot(rounds, start + curve.mean, color=colour, linestyle=dash, linewidth=1.6)[0]
         axes.set_xlim(0, max(rounds, default=1.0))
         axes.set_ylim(bottom=0)
@@ -86,5 +89,7 @@ def figure(info: Regret) -> Figure:
         axes.set_ylabel("Pareto regret")
         axes.set_title("Pareto regret over rounds")
         order = sorted(info.curves, key=lambda curve: -curve.mean[-1])  # from top to bottom, as the lines end
-        axes.legend([lines[curve.label] for curve in order], [curve.label for curve in order], loc="upper left")
+        place: dict[str, Any] = {"loc": "outside right upper"} if many else {"loc": "upper left"}
+        handles, labels = [lines[curve.label] for curve in order], [curve.label for curve in order]
+        (drawn if many else axes).legend(handles, labels, **place)
         return style.settle(drawn)

@@ -2,7 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
 import msgspec
+
+HEADS = (
+    "name",
+    "here",
+    "what it does",
+    "multi-objective",
+    "contextual",
+    "similarity",
+    "adaptive",
+    "guarantee",
+    "reference",
+)
 
 
 class About(msgspec.Struct, frozen=True):
@@ -19,3 +34,29 @@ class About(msgspec.Struct, frozen=True):
     adaptive: bool = False  # divides the space where it pays
     guarantee: str = "none proved"
     reference: str = ""
+
+
+def rows_of(policies: Mapping[str, Any]) -> list[list[str]]:
+    """A row of the table per policy class, by name; the cells are those of `HEADS`.
+
+    >>> from paretozoom.policies import Random
+    >>> rows_of({"random": Random})[0][:4]
+    ['random', 'Random', 'every arm uniformly, whatever the context', 'no']
+    """
+    rows = []
+    for name, policy in policies.items():
+        about: About = policy.about
+        marks = (about.multi_objective, about.contextual, about.similarity, about.adaptive)
+        answers = ["yes" if mark else "no" for mark in marks]
+        rows.append([name, policy.__name__, about.line, *answers, about.guarantee, about.reference or "-"])
+    return rows
+
+
+def as_markdown(rows: Iterable[Iterable[str]]) -> str:
+    """The table in Markdown.
+
+    >>> print(as_markdown([["a", "A", "plays | rests", "no", "no", "no", "no", "none", "-"]]).split("\\n")[2])
+    | a | A | plays \\| rests | no | no | no | no | none | - |
+    """
+    lines = [HEADS, ["---"] * len(HEADS), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)

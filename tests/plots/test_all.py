@@ -15,6 +15,7 @@ import pytest
 from paretozoom import PCZ, PaperTask, Tents, simulate
 from paretozoom.plots import bins, partition, regret, reward_maps, style
 
+MANY = [f"policy {k}" for k in range(22)]
 NASTY = ("$x^", "_hidden", "<b>&", "Ünïcode", "a" * 60)  # labels are text, whatever is in them
 
 
@@ -34,8 +35,10 @@ INFOS = {
     "reward maps of finite arms": lambda: (reward_maps, reward_maps.info(Tents(objectives=5, arms=7), cells=20)),
     "regret": lambda: (regret, regret.info([10, 20, 40], {label: np.ones((3, 3)) for label in NASTY})),
     "regret of one run": lambda: (regret, regret.info(np.array([0, 5]), {"PCZ": [[0.0, 1.5]]})),
+    "regret of many": lambda: (regret, regret.info([10, 20], {label: np.ones((3, 2)) for label in MANY})),
     "bins": lambda: (bins, bins.info({label: bars(0.2, 0.3, 0.5) for label in NASTY})),
     "many bins": lambda: (bins, bins.info({"PCZ": bars(*[1 / 60] * 60)})),
+    "bins of many": lambda: (bins, bins.info({label: bars(0.2, 0.3, 0.5) for label in (*MANY, *NASTY)})),
     "partition": lambda: (partition, partition.info(played(PaperTask()), PaperTask())),
     "partition of finite arms": lambda: (partition, partition.info(played(Tents(arms=5)), Tents(arms=5))),
     "partition at the start": lambda: (partition, partition.info(PCZ(PaperTask().problem, horizon=10))),
@@ -73,6 +76,20 @@ def test_axes_are_labelled(plot: Any) -> None:
     assert axes.get_xlabel()
     assert axes.get_ylabel()
     assert axes.get_title(loc="left")
+
+
+@pytest.mark.parametrize("name", ["regret of many", "bins of many"])
+def test_nothing_of_many_policies_is_cut_off(name: str) -> None:
+    module, info = INFOS[name]()
+    figure = module.figure(info)
+    inside = figure.bbox
+    drawn = [text for legend in figure.legends for text in legend.get_texts()] or figure.axes[0].get_yticklabels()
+    assert {text.get_text() for text in drawn} >= set(MANY)
+    for text in drawn:
+        box = text.get_window_extent()
+        assert inside.y0 <= box.y0
+        assert box.y1 <= inside.y1
+        assert box.x1 <= inside.x1
 
 
 def test_matplotlib_is_imported_when_something_is_drawn_and_pyplot_never() -> None:
