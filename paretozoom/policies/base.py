@@ -112,7 +112,9 @@ class Policy:
     @property
     def notes(self) -> list[str]:
         """What a reader of any output must know: settings and states that the guarantee does not cover."""
-        return []
+        confidence, horizon = self.parameters.get("confidence", 1.0), self.parameters.get("horizon")
+        notes = [] if confidence == 1 else [f"confidence={confidence:g}"]
+        return [*notes, "beyond horizon"] if horizon is not None and self.number > horizon else notes
 
     @property
     def density_kind(self) -> str:

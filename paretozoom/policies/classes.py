@@ -222,11 +222,6 @@ class PolicyClass(FiniteArms):
         cl = classes.class_of(self._floats, table.table(self._ints))
         return {"rules": cl.rules, "rules_in_play": int(self._ints[cl.alive : cl.alive + cl.rules].sum())}
 
-    @property
-    def notes(self) -> list[str]:
-        confidence = self.parameters.get("confidence", 1.0)
-        return [] if confidence == 1 else [f"confidence={confidence:g}"]
-
 
 class UnsureClass(PolicyClass):
     """A policy over rules that takes a probability `delta` (None for .05) and a `confidence`, and no more."""

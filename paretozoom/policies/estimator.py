@@ -18,11 +18,10 @@ from paretozoom.kernels.pareto import mark_front
 from paretozoom.policies.base import Piece
 from paretozoom.policies.features import FeatureMap
 from paretozoom.policies.finite import FiniteArms, Within
-from paretozoom.policies.parameters import checked_delta, checked_horizon, checked_positive
+from paretozoom.policies.parameters import USUAL_HORIZON, checked_delta, checked_horizon, checked_positive
 from paretozoom.problem import Problem
 from paretozoom.records import Decision, Refused, Values
 
-ASSUMED_HORIZON = 100_000
 MOST_FLOATS = 20_000_000
 
 Explore = Literal["wide", "widest"]
@@ -192,9 +191,7 @@ class Estimator(FiniteArms):
 
     @property
     def notes(self) -> list[str]:
-        notes = [] if self.confidence == 1 else [f"confidence={self.confidence:g}"]
-        if self.horizon is not None and self.number > self.horizon:
-            notes.append("beyond horizon")
+        notes = super().notes
         if self.budget and (self.held == self.budget).any():
             notes.append("budget full, rewards join the nearest place")
         return notes
@@ -224,7 +221,7 @@ def stage_settings(horizon: int | None, explore: Explore) -> dict[str, Any]:
     if explore not in get_args(Explore):
         raise Refused(f"explore: {explore!r} is not one of {list(get_args(Explore))!r}")
     known = checked_horizon(horizon)
-    rounds = known or ASSUMED_HORIZON
+    rounds = known or USUAL_HORIZON
     return {
         "horizon": known,
         "stages": math.ceil(math.log(rounds)),
@@ -239,5 +236,5 @@ def log_chances(horizon: int | None, arms: int, delta: float | None) -> float:
     >>> round(math.sqrt(0.5 * log_chances(None, 10, None)), 7)
     2.9584109
     """
-    rounds = checked_horizon(horizon) or ASSUMED_HORIZON
+    rounds = checked_horizon(horizon) or USUAL_HORIZON
     return math.log(2.0 * rounds * arms / (checked_delta(delta) or 0.05))

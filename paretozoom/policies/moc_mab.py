@@ -11,6 +11,7 @@ from paretozoom.policies.about import About
 from paretozoom.policies.finite import MOST_CELLS, Grid, Within
 from paretozoom.policies.means import MeanTable
 from paretozoom.policies.parameters import (
+    USUAL_HORIZON,
     check_scaled,
     checked_count,
     checked_horizon,
@@ -19,8 +20,6 @@ from paretozoom.policies.parameters import (
 )
 from paretozoom.problem import Problem
 from paretozoom.records import Refused
-
-USUAL_HORIZON = 100_000
 
 
 class MOCMAB(MeanTable):
@@ -115,13 +114,6 @@ class MOCMAB(MeanTable):
                 "within": within,
             },
         )
-
-    @property
-    def notes(self) -> list[str]:
-        notes = [] if self.confidence == 1 else [f"confidence={self.confidence:g}"]
-        if self.horizon is not None and self.number > self.horizon:
-            notes.append("beyond horizon")
-        return notes
 
 
 def _that_fit(cells: int, values: list[int]) -> int:

@@ -17,6 +17,7 @@ from paretozoom.records import Refused
 from paretozoom.similarity import Similarity
 
 LONGEST_HORIZON = 1 << 62
+USUAL_HORIZON = 100_000  # taken by policies that need a horizon and are given none
 SMALLEST_DELTA = 1e-200
 
 

@@ -9,11 +9,10 @@ from paretozoom.kernels import pareto_kg
 from paretozoom.policies.about import About
 from paretozoom.policies.finite import Within
 from paretozoom.policies.means import MeanTable
-from paretozoom.policies.parameters import checked_count, checked_horizon, checked_positive
+from paretozoom.policies.parameters import USUAL_HORIZON, checked_count, checked_horizon, checked_positive
 from paretozoom.problem import Problem
 from paretozoom.records import Refused
 
-ASSUMED_HORIZON = 100_000
 LEAST_PLAYS = 2  # that have a standard deviation
 
 
@@ -71,7 +70,7 @@ class ParetoKG(MeanTable):
             "arms": arms,
             "within": within,
         }
-        rounds = ASSUMED_HORIZON if self.horizon is None else self.horizon
+        rounds = self.horizon or USUAL_HORIZON
         constants = [rounds, int(first_plays), parameters["least_deviation"], self.confidence]
         super().__init__(
             problem, arms=arms, within=within, cells=cells, constants=constants, seed=seed, parameters=parameters
@@ -79,11 +78,8 @@ class ParetoKG(MeanTable):
 
     @property
     def notes(self) -> list[str]:
-        """The factor of the exploration term if it is not the paper's, and whether no round is left."""
-        notes = [] if self.confidence == 1 else [f"confidence={self.confidence:g}"]
-        if self.number > (ASSUMED_HORIZON if self.horizon is None else self.horizon):
-            notes.append("beyond horizon")
-        return notes
+        over = self.horizon is None and self.number > USUAL_HORIZON
+        return [*super().notes, "beyond horizon"] if over else super().notes
 
     def _sizes(self) -> tuple[int, int]:
         floats, ints = super()._sizes()

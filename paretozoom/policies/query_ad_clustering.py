@@ -103,10 +103,6 @@ class QueryAdClustering(FiniteArms):
         cells = math.prod(self._ints[at.divisions : at.divisions + at.context].tolist())
         return {"phase": head[phase_cover.PHASE], "cells": cells, "arms": head[phase_cover.COVER]}
 
-    @property
-    def notes(self) -> list[str]:
-        return [] if self.confidence == 1 else [f"confidence={self.confidence:g}"]
-
     def front(self, context: Values = (), *, believed: bool = False, feasible: Any = None) -> list[Piece]:
         """The arms that were played in this phase and whose mean no other dominates, in the cell of a context."""
         point = np.zeros(self._dim)

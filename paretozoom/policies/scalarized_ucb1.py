@@ -116,11 +116,6 @@ class ScalarizedUCB1(MeanTable):
         )
 
     @property
-    def notes(self) -> list[str]:
-        """The factor of the exploration term, if it is not the paper's."""
-        return [] if self.confidence == 1 else [f"confidence={self.confidence:g}"]
-
-    @property
     def _learners(self) -> int:
         """How many tables of means there are in a cell."""
         return 1 if self.shared else len(self.functions)

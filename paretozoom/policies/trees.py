@@ -15,12 +15,17 @@ from paretozoom.kernels import hoo, hoo_tree, table
 from paretozoom.policies.base import Piece
 from paretozoom.policies.finite import FiniteArms, Grid
 from paretozoom.policies.opened import checked_array
-from paretozoom.policies.parameters import check_scaled, checked_horizon, checked_positive, checked_problem
+from paretozoom.policies.parameters import (
+    USUAL_HORIZON,
+    check_scaled,
+    checked_horizon,
+    checked_positive,
+    checked_problem,
+)
 from paretozoom.policies.tree_front import front_of
 from paretozoom.problem import Problem
 from paretozoom.records import Decision, Refused, Values
 
-USUAL_HORIZON = 100_000
 FIRST_CAPACITY = 64
 DEEPEST = 1000
 
@@ -93,13 +98,6 @@ class ArmTrees(FiniteArms):
         """How many nodes there are, and how deep they lie."""
         now = self.nodes
         return {"nodes": len(now.depth), "deepest": int(now.depth.max())}
-
-    @property
-    def notes(self) -> list[str]:
-        notes = [] if self.confidence == 1 else [f"confidence={self.confidence:g}"]
-        if self.horizon is not None and self.number > self.horizon:
-            notes.append("beyond horizon")
-        return notes
 
     def front(self, context: Values = (), *, believed: bool = False, feasible: Any = None) -> list[Piece]:
         """The told cells at the ends of the ways that may be gone next, or with `believed` the best means of these.

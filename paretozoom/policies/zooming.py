@@ -204,13 +204,6 @@ class Zooming(Policy):
         now = self.balls
         return {"balls": len(now.radius), "smallest_radius": float(now.radius.min())}
 
-    @property
-    def notes(self) -> list[str]:
-        notes = [] if self.confidence == 1 else [f"confidence={self.confidence:g}"]
-        if self.horizon is not None and self.number > self.horizon:
-            notes.append("beyond horizon")
-        return notes
-
     def front(self, context: Values = (), *, believed: bool = False, feasible: Any = None) -> list[Piece]:
         """The domains of the balls on the index front, or with `believed` of those whose mean is not dominated.
 
