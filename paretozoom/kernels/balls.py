@@ -27,6 +27,8 @@ CONSTANTS = 3
 
 # Up to this capacity the distances between all centres are kept, not computed anew.
 MOST_PAIRED = 512
+# The first coordinate of contexts is then cut into so many strips, each with the balls that it may reach.
+STRIPS = 32
 
 LEVELS = 64  # more radii than there can be
 # Distances are rounded: bounds that decide what is left unseen are this much more generous.
@@ -56,10 +58,14 @@ class Layout(NamedTuple):
     limit: int  # (c,) the largest context part at which the context may reach the ball or a descendant
     total: int  # (d, c) sums of rewards
     pre: int  # (d, c) pre-indices
+    # if c > MOST_PAIRED (`minima`)
     minimum: int  # (d, c) min over all balls of (pre-index + distance)
-    least: int  # (d, c) the least pre-index of a ball and its descendants; kept if c > MOST_PAIRED
-    highest: int  # (d, c) at least the largest minimum of a ball and its descendants; kept if c > MOST_PAIRED
-    second: int  # in place of it if c <= MOST_PAIRED: at most what any ball but the nearest gives to the minimum
+    least: int  # (d, c) the least pre-index of a ball and its descendants
+    highest: int  # (d, c) at least the largest minimum of a ball and its descendants
+    # in their place if c <= MOST_PAIRED (`pairs`)
+    away: int  # (d, c) the distance of the ball that gives the minimum
+    heard: int  # (d, c) the pre-index above which a fall of it concerns no ball that it does not give the minimum
+    second: int  # (d, c) the sum up to which the minimum may rise and still be given by the same ball
     pairs: int  # (c, c) distances between centres; not there if c > MOST_PAIRED
     # parts of i
     kinds: int  # (dim,) how coordinates are compared
@@ -70,7 +76,9 @@ class Layout(NamedTuple):
     child: int  # (c,) the child of highest arm, or -1
     sibling: int  # (c,) the next lower child of the same parent, or -1
     pair: int  # (c,) the context-arm pair of the centre, if distances are given as a matrix
-    order: int  # (c,) the balls by falling radius, then by falling arm; not there if c > MOST_PAIRED
+    # not there if c > MOST_PAIRED
+    strip: int  # (STRIPS, c) balls that a context in a strip may reach, by falling radius, then by falling arm
+    strip_size: int  # (STRIPS,) how many these are
     # scratch in f: nothing outlives the call that wrote it
     slice_low: int
     slice_high: int
@@ -138,8 +146,9 @@ def layout(i: Ints) -> Layout:
     child = nearest + c * d
     sibling = child + c
     pair = sibling + c
-    order = pair + (c if i[NORM] == MATRIX else 0)
-    slice_place = order + (c if c <= MOST_PAIRED else 0)
+    strip = pair + (c if i[NORM] == MATRIX else 0)
+    strip_size = strip + (STRIPS * c if c <= MOST_PAIRED else 0)
+    slice_place = strip_size + STRIPS
     level_slice = slice_place + long
     level_cell = level_slice + LEVELS
     near = level_cell + LEVELS
@@ -168,6 +177,8 @@ def layout(i: Ints) -> Layout:
         minimum,
         least,
         highest,
+        minimum,
+        least,
         highest,
         pairs,
         kinds,
@@ -178,7 +189,8 @@ def layout(i: Ints) -> Layout:
         child,
         sibling,
         pair,
-        order,
+        strip,
+        strip_size,
         slice_low,
         slice_low + long,
         slice_low + 2 * long,

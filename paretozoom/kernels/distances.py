@@ -95,6 +95,30 @@ def distance(f: Floats, i: Ints, at: Layout, ball: int, point: Floats, start: in
     return min(1.0, length_of(i[NORM], part_of(f, i, at, ball, 0, at.dim, point, start)))
 
 
+@inlined
+def stand_at(f: Floats, at: Layout, ball: int) -> None:
+    """Put a centre into `here`."""
+    for j in range(at.dim):
+        f[at.here + j] = f[at.centre + j * at.capacity + ball]
+
+
+@inlined
+def apart_from(f: Floats, i: Ints, at: Layout, ball: int, here: int) -> float:
+    """D between the centres of a ball and of the one whose centre is in `here`.
+
+    A matrix or a function may round differently the other way round: of these the older ball always comes first.
+    """
+    if i[NORM] < MATRIX:
+        return distance(f, i, at, ball, f, at.here, 0)
+    if ball == here:
+        return 0.0
+    older, newer = min(ball, here), max(ball, here)
+    stand_at(f, at, newer)
+    apart = distance(f, i, at, older, f, at.here, i[at.pair + newer] if i[NORM] == MATRIX else 0)
+    stand_at(f, at, here)
+    return apart
+
+
 @kernel
 def context_number(i: Ints, at: Layout, point: Floats) -> int:
     """The number of a context among finitely many; the first coordinate counts most."""

@@ -18,6 +18,7 @@ from paretozoom.kernels.balls import (
     ROOT_STREAM,
     SIZE,
     SPACE,
+    STRIPS,
     Layout,
     draw_coordinate,
     epoch_of,
@@ -95,13 +96,16 @@ def room(f: Floats, i: Ints) -> tuple[Floats, Ints]:
     for column in range((old.pairs - old.centre) // c):
         start, new_start = old.centre + c * column, new.centre + 2 * c * column
         more_f[new_start : new_start + n] = f[start : start + n]
-    for column in range((old.order - old.parent) // c):
+    for column in range((old.strip - old.parent) // c):
         start, new_start = old.parent + c * column, new.parent + 2 * c * column
         more_i[new_start : new_start + n] = i[start : start + n]
     if c <= MOST_PAIRED:  # the table of distances moves, or gives way to bounds
         rebuild(more_f, more_i, new)
     if 2 * c <= MOST_PAIRED:
-        more_i[new.order : new.order + n] = i[old.order : old.order + n]
+        more_i[new.strip_size : new.strip_size + STRIPS] = i[old.strip_size : old.strip_size + STRIPS]
+        for strip in range(STRIPS):
+            start, new_start = old.strip + c * strip, new.strip + 2 * c * strip
+            more_i[new_start : new_start + n] = i[start : start + n]
     return more_f, more_i
 
 

@@ -1,8 +1,7 @@
 """The minimum in every ball's index, min over all balls B' of (pre-index of B' + D(B', B)), kept up to date.
 
-A reward changes one pre-index, and few minima with it: those it now gives, and those it gave. With few balls all are
-looked at, through a table of distances, and a bound on the second smallest sum tells most of the time that a minimum
-which rose is still the minimum. With many, the tree of balls is gone down, leaving out whole subtrees that a bound
+A reward changes one pre-index, and few minima with it: those it now gives, and those it gave. With few balls a table of
+distances tells which (`pairs`). With many, the tree of balls is gone down, leaving out whole subtrees that a bound
 shows to be untouched. A ball's descendants lie within twice its radius.
 """
 
@@ -10,77 +9,26 @@ from __future__ import annotations
 
 import math
 
-from paretozoom.kernels.balls import MOST_PAIRED, NORM, SIZE, SLACK, Layout
-from paretozoom.kernels.distances import distance
+from paretozoom.kernels.balls import MOST_PAIRED, SIZE, SLACK, Layout
+from paretozoom.kernels.distances import apart_from, stand_at
 from paretozoom.kernels.jit import Floats, Ints, inlined, kernel
-from paretozoom.kernels.kinds import MATRIX
-
-
-@kernel
-def _stand_at(f: Floats, at: Layout, ball: int) -> None:
-    """Put a centre into `here`."""
-    for j in range(at.dim):
-        f[at.here + j] = f[at.centre + j * at.capacity + ball]
-
-
-@inlined
-def _apart(f: Floats, i: Ints, at: Layout, ball: int, here: int) -> float:
-    """D between the centres of a ball and of the one whose centre is in `here`.
-
-    A matrix or a function may round differently the other way round: of these the older ball always comes first.
-    """
-    if i[NORM] < MATRIX:
-        return distance(f, i, at, ball, f, at.here, 0)
-    if ball == here:
-        return 0.0
-    older, newer = min(ball, here), max(ball, here)
-    _stand_at(f, at, newer)
-    apart = distance(f, i, at, older, f, at.here, i[at.pair + newer] if i[NORM] == MATRIX else 0)
-    _stand_at(f, at, here)
-    return apart
-
-
-@kernel
-def pair_up(f: Floats, i: Ints, at: Layout, ball: int) -> None:
-    """Keep the distances between one ball and all others."""
-    _stand_at(f, at, ball)
-    for other in range(i[SIZE]):
-        apart = _apart(f, i, at, other, ball)
-        f[at.pairs + ball * at.capacity + other] = apart
-        f[at.pairs + other * at.capacity + ball] = apart
-
-
-@kernel
-def find_minimum(f: Floats, i: Ints, at: Layout, ball: int, o: int) -> None:
-    """Compute the minimum of one ball in one objective from scratch."""
-    if at.capacity <= MOST_PAIRED:
-        _find_in_table(f, i, at, ball, o)
-    else:
-        _find_in_tree(f, i, at, ball, o)
-
-
-@inlined
-def _find_in_table(f: Floats, i: Ints, at: Layout, ball: int, o: int) -> None:
-    pre, row = at.pre + o * at.capacity, at.pairs + ball * at.capacity
-    best, second, nearest = f[pre + ball], math.inf, ball
-    for other in range(i[SIZE]):
-        value = f[pre + other] + f[row + other]
-        if value < best:
-            best, second, nearest = value, best, other
-        elif value < second and other != ball:
-            second = value
-    f[at.minimum + o * at.capacity + ball] = best
-    f[at.second + o * at.capacity + ball] = second
-    i[at.nearest + o * at.capacity + ball] = nearest
+from paretozoom.kernels.pairs import (
+    fill_table,
+    find_in_table,
+    lower_in_table,
+    minimum_of,
+    pair_up,
+    raise_in_table,
+)
 
 
 @kernel
 def _find_in_tree(f: Floats, i: Ints, at: Layout, ball: int, o: int) -> None:
     pre, least = at.pre + o * at.capacity, at.least + o * at.capacity
     best, nearest = f[pre + ball], ball
-    _stand_at(f, at, ball)
+    stand_at(f, at, ball)
     i[at.near] = 0
-    apart = _apart(f, i, at, 0, ball)
+    apart = apart_from(f, i, at, 0, ball)
     if f[pre] + apart < best:
         best, nearest = f[pre] + apart, 0
     waiting = 1
@@ -89,7 +37,7 @@ def _find_in_tree(f: Floats, i: Ints, at: Layout, ball: int, o: int) -> None:
         child = i[at.child + i[at.near + waiting]]
         while child >= 0:
             if f[least + child] < best:
-                apart = _apart(f, i, at, child, ball)
+                apart = apart_from(f, i, at, child, ball)
                 if f[pre + child] + apart < best:
                     best, nearest = f[pre + child] + apart, child
                 if f[least + child] + (apart - 2.0 * f[at.radius + child]) <= best + SLACK:
@@ -136,38 +84,9 @@ def settle(f: Floats, i: Ints, at: Layout, changed: int, o: int, before: float) 
         _keep_least(f, i, at, changed, o)
         _settle_tree(f, i, at, changed, o, now, min(now, before))
     elif now < before:
-        _offer(f, i, at, changed, o, now)
+        lower_in_table(f, i, at, changed, o, before)
     else:
-        _withdraw(f, i, at, changed, o, now)
-
-
-@kernel
-def _offer(f: Floats, i: Ints, at: Layout, changed: int, o: int, now: float) -> None:
-    """Let every ball know, through the table, that a pre-index fell."""
-    n, row = i[SIZE], at.pairs + changed * at.capacity
-    apart = f[row : row + n]
-    minimum = f[at.minimum + o * at.capacity : at.minimum + o * at.capacity + n]
-    second = f[at.second + o * at.capacity : at.second + o * at.capacity + n]
-    nearest = i[at.nearest + o * at.capacity : at.nearest + o * at.capacity + n]
-    for ball in range(n):  # without branches, so that it runs on several balls at once
-        value, least, next_least, giver = now + apart[ball], minimum[ball], second[ball], nearest[ball]
-        others = least if value < least else (value if value < next_least else next_least)
-        second[ball] = next_least if giver == changed else others
-        nearest[ball] = changed if value < least else giver
-        minimum[ball] = value if value < least else least
-
-
-@kernel
-def _withdraw(f: Floats, i: Ints, at: Layout, changed: int, o: int, now: float) -> None:
-    """Let every ball know, through the table, that a pre-index rose."""
-    row, shift = at.pairs + changed * at.capacity, o * at.capacity
-    for ball in range(i[SIZE]):
-        if i[at.nearest + shift + ball] == changed:
-            value = now + f[row + ball]
-            if value <= f[at.second + shift + ball]:
-                f[at.minimum + shift + ball] = value
-            else:
-                _find_in_table(f, i, at, ball, o)
+        raise_in_table(f, i, at, changed, o)
 
 
 @inlined
@@ -196,18 +115,18 @@ def _settle_tree(f: Floats, i: Ints, at: Layout, changed: int, o: int, now: floa
     while k < listed:
         ball = i[at.relevant + k]
         k += 1
-        _stand_at(f, at, changed)
-        apart = _apart(f, i, at, ball, changed)
+        stand_at(f, at, changed)
+        apart = apart_from(f, i, at, ball, changed)
         was = f[minimum + ball]
         if lower + apart <= was and not _settle_one(f, i, at, ball, changed, now + apart, o):
             _find_in_tree(f, i, at, ball, o)
             if f[minimum + ball] > was:
                 _raise_highest(f, i, at, ball, o)
-            _stand_at(f, at, changed)
+            stand_at(f, at, changed)
         child = i[at.child + ball]
         while child >= 0:
             if lower <= f[highest + child] + SLACK:
-                apart = _apart(f, i, at, child, changed)
+                apart = apart_from(f, i, at, child, changed)
                 if lower + (apart - 2.0 * f[at.radius + child]) <= f[highest + child] + SLACK:
                     i[at.relevant + listed] = child
                     listed += 1
@@ -234,16 +153,14 @@ def rebuild(f: Floats, i: Ints, at: Layout) -> None:
     """Compute every minimum and every bound from the pre-indices."""
     n = i[SIZE]
     if at.capacity <= MOST_PAIRED:
-        for ball in range(n):
-            pair_up(f, i, at, ball)
+        fill_table(f, i, at)
+        return
     for o in range(at.learned):
-        if at.capacity > MOST_PAIRED:
-            _rebuild_least(f, i, at, o)
+        _rebuild_least(f, i, at, o)
         for ball in range(n):
-            find_minimum(f, i, at, ball, o)
-        if at.capacity > MOST_PAIRED:
-            for k in range(n):
-                _tighten(f, i, at, n - 1 - k, o)
+            _find_in_tree(f, i, at, ball, o)
+        for k in range(n):
+            _tighten(f, i, at, n - 1 - k, o)
 
 
 @kernel
@@ -264,11 +181,13 @@ def welcome(f: Floats, i: Ints, at: Layout, ball: int) -> None:
     if at.capacity <= MOST_PAIRED:
         pair_up(f, i, at, ball)
     for o in range(at.learned):
-        if at.capacity > MOST_PAIRED:
+        if at.capacity <= MOST_PAIRED:
+            f[at.heard + o * at.capacity + ball] = math.inf
+            find_in_table(f, i, at, ball, o)
+        else:
             f[at.least + o * at.capacity + ball] = math.inf
             f[at.highest + o * at.capacity + ball] = -math.inf
-        find_minimum(f, i, at, ball, o)
-        if at.capacity > MOST_PAIRED:
+            _find_in_tree(f, i, at, ball, o)
             _raise_highest(f, i, at, ball, o)
         settle(f, i, at, ball, o, math.inf)
 
@@ -276,8 +195,8 @@ def welcome(f: Floats, i: Ints, at: Layout, ball: int) -> None:
 @kernel
 def compute_indices(f: Floats, i: Ints, at: Layout, relevant: int) -> None:
     """g_B = r(B) + the minimum, per objective, for relevant balls."""
-    for place in range(relevant):
-        ball = i[at.relevant + place]
-        for o in range(at.learned):
-            minimum = f[at.minimum + o * at.capacity + ball]
-            f[at.indices + o * relevant + place] = f[at.radius + ball] + minimum
+    for o in range(at.learned):
+        shift, indices = o * at.capacity, at.indices + o * relevant
+        for place in range(relevant):
+            ball = i[at.relevant + place]
+            f[indices + place] = f[at.radius + ball] + minimum_of(f, i, at, ball, shift)

@@ -77,7 +77,7 @@ def _first_gap(f: Floats, low_ends: int, high_ends: int, gaps: int, low: float) 
 @inlined
 def _meets_gap(f: Floats, at: Layout, gaps: int, low: float, high: float) -> bool:
     """Whether an interval has a part in a gap that is no sliver."""
-    k = _first_gap(f, at.gap_low, at.gap_high, gaps, low)
+    k = _first_gap(f, at.gap_low, at.gap_high, gaps, low) if gaps > 1 else 0
     while k < gaps and f[at.gap_low + k] < high:
         if min(high, f[at.gap_high + k]) - max(low, f[at.gap_low + k]) >= SLIVER:
             return True
@@ -88,6 +88,11 @@ def _meets_gap(f: Floats, at: Layout, gaps: int, low: float, high: float) -> boo
 @inlined
 def _fill(f: Floats, at: Layout, left: int, low: float, high: float) -> int:
     """Take a closed interval out of what is left of the gaps, in the spare intervals; returns their new number."""
+    last = left - 1
+    begins_last = last >= 0 and low <= f[at.spare_low + last] and high < f[at.spare_high + last]
+    if begins_last and (last == 0 or f[at.spare_high + last - 1] <= low):  # as a rule: slices come by rising middle
+        f[at.spare_low + last] = max(f[at.spare_low + last], high)
+        return left
     first = _first_gap(f, at.spare_low, at.spare_high, left, low)
     end = first
     while end < left and f[at.spare_low + end] < high:

@@ -6,10 +6,10 @@ radius r lie within 2r of its centre. For contexts a tighter bound is kept, `lim
 
 from __future__ import annotations
 
-from paretozoom.kernels.balls import MOST_PAIRED, NORM, SIZE, SLACK, Layout
+from paretozoom.kernels.balls import MOST_PAIRED, NORM, SLACK, STRIPS, Layout
 from paretozoom.kernels.distances import add_gap, gap_of, length_of, part_of, part_within
 from paretozoom.kernels.jit import Floats, Ints, inlined, kernel
-from paretozoom.kernels.kinds import MATRIX
+from paretozoom.kernels.kinds import CATEGORICAL, MATRIX
 
 
 @kernel
@@ -30,23 +30,51 @@ def adopt(f: Floats, i: Ints, at: Layout, ball: int) -> None:
             i[at.sibling + before] = ball
     if i[NORM] < MATRIX:
         _extend_limits(f, i, at, ball)
-    if at.capacity <= MOST_PAIRED:
-        enlist(f, i, at, ball)
+        if at.capacity <= MOST_PAIRED:
+            _enlist(f, i, at, ball)
+
+
+@inlined
+def _strips(i: Ints, at: Layout) -> int:
+    """Into how many strips the first coordinate of contexts is cut: only one if it has no order."""
+    return STRIPS if at.context > 0 and i[at.kinds] != CATEGORICAL else 1
+
+
+@inlined
+def _is_within(norm: int, part: float, radius: float) -> bool:
+    return part <= part_within(norm, radius) * (1.0 + SLACK)
 
 
 @kernel
-def enlist(f: Floats, i: Ints, at: Layout, ball: int) -> None:
-    """Put a ball among the older ones by falling radius, then by falling arm."""
-    arm = at.centre + at.context * at.capacity
-    place = ball
-    while place > 0:
-        other = i[at.order + place - 1]
-        smaller = f[at.radius + other] < f[at.radius + ball]
-        if not smaller and (f[at.radius + other] > f[at.radius + ball] or f[arm + other] >= f[arm + ball]):
-            break
-        i[at.order + place] = other
-        place -= 1
-    i[at.order + place] = ball
+def _may_reach(f: Floats, i: Ints, at: Layout, ball: int, low: float, high: float) -> bool:
+    """Whether a ball may be reached by a context whose first coordinate lies in a strip."""
+    centre = f[at.centre + ball]
+    if ball == 0 or low <= centre <= high:
+        return True
+    gap = min(gap_of(i[at.kinds], centre, low), gap_of(i[at.kinds], centre, high))
+    return _is_within(i[NORM], add_gap(i[NORM], 0.0, f[at.factors], gap), f[at.radius + ball])
+
+
+@kernel
+def _enlist(f: Floats, i: Ints, at: Layout, ball: int) -> None:
+    """Put a ball into the strips that may reach it, by falling radius, then by falling arm."""
+    arm, radius = at.centre + at.context * at.capacity, at.radius
+    strips = _strips(i, at)
+    for strip in range(strips):
+        if ball == 0:
+            i[at.strip_size + strip] = 0
+        if strips > 1 and not _may_reach(f, i, at, ball, strip / strips, (strip + 1) / strips):
+            continue
+        members, place = at.strip + strip * at.capacity, i[at.strip_size + strip]
+        i[at.strip_size + strip] += 1
+        while place > 0:
+            other = i[members + place - 1]
+            smaller = f[radius + other] < f[radius + ball]
+            if not smaller and (f[radius + other] > f[radius + ball] or f[arm + other] >= f[arm + ball]):
+                break
+            i[members + place] = other
+            place -= 1
+        i[members + place] = ball
 
 
 @kernel
@@ -75,23 +103,22 @@ def find_near(f: Floats, i: Ints, at: Layout, point: Floats) -> int:
 
 @inlined
 def _scan(f: Floats, i: Ints, at: Layout, point: Floats) -> int:
-    """`find_near` with few balls: all are looked at, several at a time."""
-    n, norm = i[SIZE], i[NORM]
-    part = f[at.context_part : at.context_part + n]
-    part[:] = 0.0
+    """`find_near` with few balls: all in the strip of the context are looked at."""
+    strips = _strips(i, at)
+    strip = min(int(point[0] * strips), strips - 1) if strips > 1 else 0
+    norm, near = i[NORM], 0
+    members = i[at.strip + strip * at.capacity : at.strip + strip * at.capacity + i[at.strip_size + strip]]
+    part, radius, listed = f[at.context_part :], f[at.radius :], i[at.near :]
+    for ball in members:
+        part[ball] = 0.0
     for j in range(at.context):
         kind, factor, coordinate = i[at.kinds + j], f[at.factors + j], point[j]
-        centre = f[at.centre + j * at.capacity : at.centre + j * at.capacity + n]
-        for ball in range(n):
+        centre = f[at.centre + j * at.capacity :]
+        for ball in members:
             part[ball] = add_gap(norm, part[ball], factor, gap_of(kind, centre[ball], coordinate))
-    reached, radius = i[at.chosen : at.chosen + n], f[at.radius : at.radius + n]
-    for ball in range(n):
-        reached[ball] = part[ball] <= part_within(norm, radius[ball]) * (1.0 + SLACK)
-    reached[0] = 1  # the root contains everything by definition
-    order, listed, near = i[at.order : at.order + n], i[at.near : at.near + n], 0
-    for ball in order:  # listed in any case, kept if reached: a branch would be guessed wrong too often
+    for ball in members:  # listed in any case, kept if reached: a branch would be guessed wrong too often
         listed[near] = ball
-        near += reached[ball]
+        near += _is_within(norm, part[ball], radius[ball]) | (ball == 0)  # the root contains everything by definition
     return near
 
 
