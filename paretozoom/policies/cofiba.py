@@ -15,7 +15,9 @@ class COFIBA(Clustered):
 
     Users, features and the other parameters are those of `CLUB`. An edge between users goes when they differ on the
     arm played, an edge between arms when these part the users in different ways; `alpha_2` says by how much users must
-    differ. Each new cluster of arms starts with a fresh graph on the users.
+    differ. Each new cluster of arms starts with a fresh graph on the users, whom only plays of its arms can part. Until
+    then all of them share what they know of it; if their tastes differ, this mixture can keep them away from it for
+    good, as it does with the defaults of the task `clustered-users`.
 
     >>> from paretozoom import Categorical, Finite, Objective, Problem
     >>> problem = Problem(context=[Categorical("user", ["u", "v", "w"])], arm=Finite(["a", "b"]),

@@ -15,9 +15,9 @@ class RandomizedUCB(UnsureClass):
 
     The weights are solved for when the decisions t = 1, 2, 4, ... are asked, from the rewards told by then: every
     rule's mean of 1 / probability of its arm is at most the larger of 4 K and t regret^2 / (180 C_t), where
-    C_t = 2 log(N t / delta). The paper asks this of all mixtures of rules, here it is asked of single rules only: a
-    relaxation. Every arm has a probability of at least sqrt(C_t / (2 K t)), times `confidence`. Contexts of affine
-    rules count by 200 parts of the range of x.
+    C_t = 2 log(N t / delta): a rule is let go only after 720 K C_t / regret^2 rounds. The paper asks this of all
+    mixtures of rules, here it is asked of single rules only: a relaxation. Every arm has a probability of at least
+    sqrt(C_t / (2 K t)), times `confidence`. Contexts of affine rules count by 200 parts of the range of x.
 
     What was solved stands until the next of these decisions; rewards that come later count then. With `pareto` a rule
     falls short by what some other rule has more in every objective at once. For `rules`, `cells` and `along` see
