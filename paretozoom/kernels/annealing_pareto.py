@@ -11,18 +11,8 @@ from paretozoom.kernels import means
 from paretozoom.kernels.jit import Floats, Ints, kernel
 from paretozoom.kernels.means import mean_of, plays_of
 from paretozoom.kernels.philox import uniforms
-from paretozoom.kernels.table import (
-    INTS,
-    KEY0,
-    KEY1,
-    Table,
-    cell_of,
-    list_arms,
-    marked_place,
-    play,
-    play_anywhere,
-    table,
-)
+from paretozoom.kernels.rows import play_arm, play_no_arm
+from paretozoom.kernels.table import INTS, KEY0, KEY1, Table, cell_of, list_arms, marked_place, table
 from paretozoom.kernels.uniform import room
 
 __all__ = ["ask", "room", "tell"]
@@ -126,13 +116,10 @@ def ask(f: Floats, i: Ints, number: int, point: Floats, allowed: Floats) -> tupl
     at = table(i)
     cell, listed = cell_of(i, at, point), list_arms(f, i, at, allowed)
     if listed == 0:
-        arm, density = play_anywhere(f, i, at, number, point, allowed)
-        return -1, density, cell * at.arms + arm
+        return play_no_arm(f, i, at, number, point, allowed, cell * at.arms)
     marked = mark_playable(f, i, at, cell, listed, number)
     place = marked_place(i, at, int(uniforms(i[KEY0], i[KEY1], number, 0)[0] * marked))
-    arm = i[at.listed + place]
-    finite, density = play(f, i, at, number, point, arm, 1.0 / marked, allowed)
-    return finite, density, cell * at.arms + arm
+    return play_arm(f, i, at, number, point, allowed, cell * at.arms, i[at.listed + place], 1.0 / marked)
 
 
 @kernel

@@ -200,14 +200,16 @@ def begins_epoch(i: Ints, cl: Class, number: int) -> bool:
 
 
 @kernel
-def mix(f: Floats, i: Ints, at: Table, cl: Class, point: Floats) -> Floats:
-    """(arms,) How often each arm is played in a context: by the rules of the weights, smoothed."""
+def draw_rule(f: Floats, i: Ints, number: int, point: Floats, allowed: Floats) -> tuple[int, float, int]:
+    """Draw an arm as the rules play it by their weights, smoothed; returns what `ask` does."""
+    at = table(i)
+    cl = class_of(f, at)
     smoothing, chosen = f[cl.smoothing], np.empty(cl.rules, np.int64)
     arms_at(f, at, cl, site_of(f, i, at, cl, point), place_of(f, at, cl, point), chosen)
     mass = np.full(at.arms, smoothing)
     for rule in range(cl.rules):
         mass[chosen[rule]] += (1.0 - at.arms * smoothing) * f[cl.weights + rule]
-    return mass
+    return draw(f, i, at, number, point, allowed, mass, True)
 
 
 @kernel

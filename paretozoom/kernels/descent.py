@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from paretozoom.kernels.classes import Class, arms_at_sites
 from paretozoom.kernels.jit import Floats, Ints, kernel
+from paretozoom.kernels.table import Table
 
 SLACK = 1e-9  # by which a constraint may be missed, against rounding
 MOST_STEPS = 100_000  # far more than the 4 log(1 / (K mu)) / mu that are proved to suffice
@@ -84,3 +86,14 @@ def complete(weights: Floats, best: Ints) -> None:
     missing, ties = max(0.0, 1.0 - weights.sum()), best.sum()
     for rule in range(len(weights)):
         weights[rule] += missing * best[rule] / ties
+
+
+@kernel
+def solve(f: Floats, i: Ints, at: Table, cl: Class, best: Ints, lenience: Floats, share: Floats, mu: float) -> None:
+    """Descend from the weights solved for before, and play these, completed by the best rules, with smoothing mu."""
+    solved, weights = f[cl.solved : cl.solved + cl.rules], f[cl.weights : cl.weights + cl.rules]
+    alive = i[cl.alive : cl.alive + cl.rules]
+    descend(solved, lenience, alive, arms_at_sites(f, at, cl), share, at.arms, mu)
+    weights[:] = solved
+    complete(weights, best)
+    f[cl.smoothing] = mu

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from paretozoom.kernels.inverses import inner
 from paretozoom.kernels.jit import Floats, Ints, inlined, kernel
 from paretozoom.kernels.kinds import CATEGORICAL, PERIODIC
 from paretozoom.kernels.linear import (
@@ -23,7 +24,6 @@ from paretozoom.kernels.linear import (
     LENGTH,
     RIDGE,
     constant,
-    dot,
     join,
     spread_arm,
     spread_context,
@@ -123,8 +123,8 @@ def likenesses(f: Floats, i: Ints, at: Table, g: Gram, place: Floats, out: Float
     length = f[at.constants + LENGTH]
     if length == 0.0:
         for r in range(g.n):
-            out[r] = dot(place, f[g.place + r * g.size : g.place + (r + 1) * g.size])
-        return dot(place, place)
+            out[r] = inner(place, f[g.place + r * g.size : g.place + (r + 1) * g.size])
+        return inner(place, place)
     distances(f, i, at, g, place, out)
     for r in range(g.n):
         out[r] = math.exp(-out[r] / (2.0 * length * length))
@@ -194,7 +194,7 @@ def _add_row(f: Floats, i: Ints, at: Table, g: Gram, place: Floats) -> None:
     left = likenesses(f, i, at, g, place, alike) + f[at.constants + RIDGE]
     for r in range(g.n):
         row = row_of(g, r)
-        value = (alike[r] - dot(f[row : row + r], f[new : new + r])) / f[row + r]
+        value = (alike[r] - inner(f[row : row + r], f[new : new + r])) / f[row + r]
         f[new + r] = value
         left -= value * value
     f[new + g.n] = math.sqrt(max(left, f[at.constants + RIDGE]))  # less by rounding alone

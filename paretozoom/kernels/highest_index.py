@@ -6,8 +6,8 @@ import numpy as np
 
 from paretozoom.kernels.estimates import estimate_arms, learn, set_indices
 from paretozoom.kernels.jit import Floats, Ints, kernel
-from paretozoom.kernels.philox import uniforms
-from paretozoom.kernels.table import KEY0, KEY1, choose, list_arms, play, play_anywhere, table
+from paretozoom.kernels.rows import play_front
+from paretozoom.kernels.table import list_arms, table
 from paretozoom.kernels.uniform import room
 
 __all__ = ["ask", "estimate_arms", "room", "tell"]
@@ -18,13 +18,8 @@ def ask(f: Floats, i: Ints, number: int, point: Floats, allowed: Floats) -> tupl
     """Draw an arm for the context in `point`, writing it there; returns (finite arm, density, arm)."""
     at = table(i)
     listed = list_arms(f, i, at, allowed)
-    if listed == 0:
-        arm, density = play_anywhere(f, i, at, number, point, allowed)
-        return -1, density, arm
     set_indices(f, i, at, 0, point, listed, np.empty(listed))
-    arm, probability = choose(f, i, at, listed, uniforms(i[KEY0], i[KEY1], number, 0)[0])
-    finite, density = play(f, i, at, number, point, arm, probability, allowed)
-    return finite, density, arm
+    return play_front(f, i, at, number, point, allowed, 0, listed)
 
 
 @kernel

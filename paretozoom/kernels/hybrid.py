@@ -14,6 +14,7 @@ import math
 
 import numpy as np
 
+from paretozoom.kernels.inverses import raise_inverse
 from paretozoom.kernels.jit import Floats, Ints, kernel
 from paretozoom.kernels.linear import (
     BASE,
@@ -27,7 +28,6 @@ from paretozoom.kernels.linear import (
     estimate,
     join,
     observe,
-    raise_inverse,
     spread_arm,
     spread_context,
 )

@@ -4,18 +4,8 @@ from __future__ import annotations
 
 import math
 
-from paretozoom.kernels.classes import (
-    arms_at_sites,
-    begins_epoch,
-    class_of,
-    draw,
-    mark_best,
-    mix,
-    share_of_sites,
-    shortfalls,
-    tell,
-)
-from paretozoom.kernels.descent import complete, descend
+from paretozoom.kernels.classes import begins_epoch, class_of, draw_rule, mark_best, share_of_sites, shortfalls, tell
+from paretozoom.kernels.descent import solve
 from paretozoom.kernels.jit import Floats, Ints, kernel
 from paretozoom.kernels.table import table
 from paretozoom.kernels.uniform import room
@@ -47,18 +37,11 @@ def enter(f: Floats, i: Ints, number: int) -> None:
     mu = smoothing_of(i[cl.entered], at.arms, cl.rules, delta, confidence)
     best = mark_best(f, i, at, cl)
     lenience = shortfalls(f, i, at, cl, best) / (psi * mu)
-    solved, alive = f[cl.solved : cl.solved + cl.rules], i[cl.alive : cl.alive + cl.rules]
-    descend(solved, lenience, alive, arms_at_sites(f, at, cl), share_of_sites(i, cl), at.arms, mu)
-    weights = f[cl.weights : cl.weights + cl.rules]
-    weights[:] = solved
-    complete(weights, best)
-    f[cl.smoothing] = mu
+    solve(f, i, at, cl, best, lenience, share_of_sites(i, cl), mu)
 
 
 @kernel
 def ask(f: Floats, i: Ints, number: int, point: Floats, allowed: Floats) -> tuple[int, float, int]:
     """Draw an arm for the context in `point`, writing it there; returns (finite arm, density, arm and probability)."""
     enter(f, i, number)
-    at = table(i)
-    cl = class_of(f, at)
-    return draw(f, i, at, number, point, allowed, mix(f, i, at, cl, point), True)
+    return draw_rule(f, i, number, point, allowed)

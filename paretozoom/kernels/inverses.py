@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from paretozoom.kernels.jit import Floats, kernel
+from paretozoom.kernels.jit import Floats, inlined, kernel
 
 
 @kernel
@@ -29,29 +29,65 @@ def form(f: Floats, matrix: int, x: int, size: int) -> float:
     return max(total, 0.0)
 
 
+@inlined
+def inner(x: Floats, y: Floats) -> float:
+    """The sum of products of two vectors."""
+    total = 0.0
+    for k in range(len(x)):
+        total += x[k] * y[k]
+    return total
+
+
+@kernel
+def multiply(f: Floats, start: int, x: Floats, out: Floats) -> None:
+    """Write M x, of the symmetric matrix at f[start...]; zeros of x cost nothing."""
+    n = len(x)
+    out[:] = 0.0
+    for r in range(n):
+        if x[r] != 0.0:
+            row = f[start + r * n : start + (r + 1) * n]
+            for c in range(n):
+                out[c] += x[r] * row[c]
+
+
 @kernel
 def times(f: Floats, matrix: int, x: int, out: int, size: int) -> None:
-    """Write Ax to f[out...]."""
-    for a in range(size):
-        f[out + a] = dot(f, matrix + a * size, x, size)
+    """`multiply` an x that is at f[x...] itself, to f[out...]."""
+    multiply(f, matrix, f[x : x + size], f[out : out + size])
+
+
+@kernel
+def raise_inverse(f: Floats, start: int, d: int, x: Floats, solved: Floats) -> float:
+    """Turn the inverse (d, d) of A at f[start...] into that of A + xx'; returns x'A^-1x, and A^-1x in `solved`.
+
+    A is symmetric; by Sherman and Morrison.
+
+    >>> f = np.eye(2).ravel()
+    >>> raise_inverse(f, 0, 2, np.array([1.0, 0.5]), np.empty(2))
+    1.25
+    >>> np.allclose(np.linalg.inv(f.reshape(2, 2)), [[2, 0.5], [0.5, 1.25]])
+    True
+    """
+    multiply(f, start, x, solved)
+    variance = inner(x, solved)
+    for r in range(d):
+        if solved[r] != 0.0:
+            row = f[start + r * d : start + (r + 1) * d]
+            for c in range(d):
+                row[c] -= solved[r] * solved[c] / (1.0 + variance)
+    return variance
 
 
 @kernel
 def add_outer(f: Floats, inverse: int, x: int, size: int) -> None:
-    """Turn the inverse of a symmetric A into that of A + xx' (Sherman and Morrison).
+    """`raise_inverse` by an x that is at f[x...] itself.
 
     >>> f = np.array([1.0, 0.0, 0.0, 1.0, 1.0, 1.0])
     >>> add_outer(f, 0, 4, 2)
     >>> np.allclose(f[:4].reshape(2, 2) @ [[2.0, 1.0], [1.0, 2.0]], np.eye(2))
     True
     """
-    image, scale = np.empty(size), 1.0
-    for a in range(size):
-        image[a] = dot(f, inverse + a * size, x, size)
-        scale += f[x + a] * image[a]
-    for a in range(size):
-        for b in range(size):
-            f[inverse + a * size + b] -= image[a] * image[b] / scale
+    raise_inverse(f, inverse, size, f[x : x + size], np.empty(size))
 
 
 @kernel

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 
+from paretozoom.kernels.inverses import inner, multiply, raise_inverse
 from paretozoom.kernels.jit import Floats, Ints, inlined, kernel
 from paretozoom.kernels.kinds import CATEGORICAL, PERIODIC
 from paretozoom.kernels.table import Table
@@ -82,48 +83,6 @@ def join(f: Floats, at: Table, base: Floats, joint: Floats) -> None:
 
 
 @inlined
-def dot(x: Floats, y: Floats) -> float:
-    """The sum of products."""
-    total = 0.0
-    for k in range(len(x)):
-        total += x[k] * y[k]
-    return total
-
-
-@kernel
-def multiply(f: Floats, start: int, x: Floats, out: Floats) -> None:
-    """Write M x, of the symmetric matrix at f[start...]; zeros of x cost nothing."""
-    n = len(x)
-    out[:] = 0.0
-    for r in range(n):
-        if x[r] != 0.0:
-            row = f[start + r * n : start + (r + 1) * n]
-            for c in range(n):
-                out[c] += x[r] * row[c]
-
-
-@kernel
-def raise_inverse(f: Floats, start: int, d: int, x: Floats, solved: Floats) -> float:
-    """Turn the inverse (d, d) of A at f[start...] into that of A + x x'; returns x' A^-1 x, and A^-1 x in `solved`.
-
-    >>> import numpy as np
-    >>> f = np.eye(2).ravel()
-    >>> raise_inverse(f, 0, 2, np.array([1.0, 0.5]), np.empty(2))
-    1.25
-    >>> np.allclose(np.linalg.inv(f.reshape(2, 2)), [[2, 0.5], [0.5, 1.25]])
-    True
-    """
-    multiply(f, start, x, solved)
-    variance = dot(x, solved)
-    for r in range(d):
-        if solved[r] != 0.0:
-            row = f[start + r * d : start + (r + 1) * d]
-            for c in range(d):
-                row[c] -= solved[r] * solved[c] / (1.0 + variance)
-    return variance
-
-
-@inlined
 def block_size(n: int, learned: int) -> int:
     """How many floats a model of n features holds."""
     return n * (n + learned)
@@ -136,8 +95,8 @@ def estimate(f: Floats, start: int, x: Floats, solved: Floats, means: Floats) ->
     multiply(f, start, x, solved)
     for o in range(len(means)):
         place = start + n * (n + o)
-        means[o] += dot(f[place : place + n], solved)
-    return dot(x, solved)
+        means[o] += inner(f[place : place + n], solved)
+    return inner(x, solved)
 
 
 @kernel

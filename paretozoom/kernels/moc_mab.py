@@ -7,7 +7,8 @@ import math
 from paretozoom.kernels.jit import Floats, Ints, kernel
 from paretozoom.kernels.means import mean_of, plays_of, tell
 from paretozoom.kernels.philox import uniforms
-from paretozoom.kernels.table import KEY0, KEY1, Table, cell_of, list_arms, play, play_anywhere, table
+from paretozoom.kernels.rows import play_arm, play_no_arm
+from paretozoom.kernels.table import KEY0, KEY1, Table, cell_of, list_arms, table
 from paretozoom.kernels.uniform import room
 
 __all__ = ["ask", "room", "tell"]
@@ -102,9 +103,7 @@ def ask(f: Floats, i: Ints, number: int, point: Floats, allowed: Floats) -> tupl
     at = table(i)
     cell, listed = cell_of(i, at, point), list_arms(f, i, at, allowed)
     if listed == 0:
-        arm, density = play_anywhere(f, i, at, number, point, allowed)
-        return -1, density, cell * at.arms + arm
+        return play_no_arm(f, i, at, number, point, allowed, cell * at.arms)
     draws = uniforms(i[KEY0], i[KEY1], number, 0)
     arm, probability = choose_second(f, i, at, listed, cell * at.arms, draws[0], draws[1])
-    finite, density = play(f, i, at, number, point, arm, probability, allowed)
-    return finite, density, cell * at.arms + arm
+    return play_arm(f, i, at, number, point, allowed, cell * at.arms, arm, probability)

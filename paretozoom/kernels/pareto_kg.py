@@ -11,20 +11,8 @@ import math
 from paretozoom.kernels import means
 from paretozoom.kernels.jit import Floats, Ints, kernel
 from paretozoom.kernels.means import mean_of, plays_of
-from paretozoom.kernels.philox import uniforms
-from paretozoom.kernels.table import (
-    FLOATS,
-    KEY0,
-    KEY1,
-    Table,
-    cell_of,
-    choose,
-    learned_number,
-    list_arms,
-    play,
-    play_anywhere,
-    table,
-)
+from paretozoom.kernels.rows import play_front
+from paretozoom.kernels.table import FLOATS, Table, cell_of, learned_number, list_arms, table
 from paretozoom.kernels.uniform import room
 
 __all__ = ["ask", "room", "tell"]
@@ -84,13 +72,8 @@ def ask(f: Floats, i: Ints, number: int, point: Floats, allowed: Floats) -> tupl
     """Draw an arm for the context in `point`, writing it there; returns (finite arm, density, cell and arm)."""
     at = table(i)
     cell, listed = cell_of(i, at, point), list_arms(f, i, at, allowed)
-    if listed == 0:
-        arm, density = play_anywhere(f, i, at, number, point, allowed)
-        return -1, density, cell * at.arms + arm
     index_arms(f, i, at, cell, listed, number)
-    arm, probability = choose(f, i, at, listed, uniforms(i[KEY0], i[KEY1], number, 0)[0])
-    finite, density = play(f, i, at, number, point, arm, probability, allowed)
-    return finite, density, cell * at.arms + arm
+    return play_front(f, i, at, number, point, allowed, cell * at.arms, listed)
 
 
 @kernel

@@ -7,18 +7,8 @@ from paretozoom.kernels.jit import Floats, Ints, kernel
 from paretozoom.kernels.means import plays_of
 from paretozoom.kernels.pareto import mark_front
 from paretozoom.kernels.philox import uniforms
-from paretozoom.kernels.table import (
-    KEY0,
-    KEY1,
-    Table,
-    cell_of,
-    learned_number,
-    list_arms,
-    marked_place,
-    play,
-    play_anywhere,
-    table,
-)
+from paretozoom.kernels.rows import play_arm, play_no_arm
+from paretozoom.kernels.table import KEY0, KEY1, Table, cell_of, learned_number, list_arms, marked_place, table
 from paretozoom.kernels.uniform import room
 
 __all__ = ["ask", "room", "tell"]
@@ -52,17 +42,15 @@ def ask(f: Floats, i: Ints, number: int, point: Floats, allowed: Floats) -> tupl
     at = table(i)
     cell, listed = cell_of(i, at, point), list_arms(f, i, at, allowed)
     if listed == 0:
-        arm, density = play_anywhere(f, i, at, number, point, allowed)
-        return -1, density, cell * at.arms + arm
+        return play_no_arm(f, i, at, number, point, allowed, cell * at.arms)
     marked = sample_front(f, i, at, cell, listed, number, 0)
     place = marked_place(i, at, int(uniforms(i[KEY0], i[KEY1], number, 0)[0] * marked))
     probability, resamples = 1.0 / marked, int(f[at.constants])
     for sample in range(1, resamples + 1):
         marked = sample_front(f, i, at, cell, listed, number, sample)
         probability += i[at.chosen + place] / marked
-    arm = i[at.listed + place]
-    finite, density = play(f, i, at, number, point, arm, probability / (resamples + 1), allowed)
-    return finite, density, cell * at.arms + arm
+    arm, row = i[at.listed + place], cell * at.arms
+    return play_arm(f, i, at, number, point, allowed, row, arm, probability / (resamples + 1))
 
 
 @kernel

@@ -6,8 +6,8 @@ import math
 
 from paretozoom.kernels.jit import Floats, Ints, kernel
 from paretozoom.kernels.means import mean_of, plays_of, tell
-from paretozoom.kernels.philox import uniforms
-from paretozoom.kernels.table import KEY0, KEY1, cell_of, choose, list_arms, play, play_anywhere, table
+from paretozoom.kernels.rows import play_front
+from paretozoom.kernels.table import cell_of, list_arms, table
 from paretozoom.kernels.uniform import room
 
 __all__ = ["ask", "room", "tell"]
@@ -30,14 +30,9 @@ def ask(f: Floats, i: Ints, number: int, point: Floats, allowed: Floats) -> tupl
     """Draw an arm for the context in `point`, writing it there; returns (finite arm, density, cell and arm)."""
     at = table(i)
     cell, listed = cell_of(i, at, point), list_arms(f, i, at, allowed)
-    if listed == 0:
-        arm, density = play_anywhere(f, i, at, number, point, allowed)
-        return -1, density, cell * at.arms + arm
     for k in range(listed):
         row = cell * at.arms + i[at.listed + k]
         more = bonus(plays_of(i, at, row), number, f[at.constants])
         for o in range(at.learned):
             f[at.indices + o * listed + k] = mean_of(f, i, at, row, o) + more
-    arm, probability = choose(f, i, at, listed, uniforms(i[KEY0], i[KEY1], number, 0)[0])
-    finite, density = play(f, i, at, number, point, arm, probability, allowed)
-    return finite, density, cell * at.arms + arm
+    return play_front(f, i, at, number, point, allowed, cell * at.arms, listed)

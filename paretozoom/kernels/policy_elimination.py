@@ -6,17 +6,8 @@ import math
 
 import numpy as np
 
-from paretozoom.kernels.classes import (
-    arms_at_sites,
-    begins_epoch,
-    class_of,
-    draw,
-    mark_best,
-    mix,
-    shortfalls,
-    tell,
-)
-from paretozoom.kernels.descent import complete, descend
+from paretozoom.kernels.classes import begins_epoch, class_of, draw_rule, mark_best, shortfalls, tell
+from paretozoom.kernels.descent import solve
 from paretozoom.kernels.jit import Floats, Ints, kernel
 from paretozoom.kernels.table import table
 from paretozoom.kernels.uniform import room
@@ -73,18 +64,12 @@ def enter(f: Floats, i: Ints, number: int) -> None:
         if short[rule] > most:
             i[cl.alive + rule] = 0
     mu = smoothing_of(t, at.arms, cl.rules, delta, confidence)
-    weights, alive = f[cl.weights : cl.weights + cl.rules], i[cl.alive : cl.alive + cl.rules]
-    weights[:] = 0.0
-    everywhere = np.full(cl.sites, 1.0 / cl.sites)
-    descend(weights, np.zeros(cl.rules), alive, arms_at_sites(f, at, cl), everywhere, at.arms, mu)
-    complete(weights, best)
-    f[cl.smoothing] = mu
+    f[cl.solved : cl.solved + cl.rules] = 0.0
+    solve(f, i, at, cl, best, np.zeros(cl.rules), np.full(cl.sites, 1.0 / cl.sites), mu)
 
 
 @kernel
 def ask(f: Floats, i: Ints, number: int, point: Floats, allowed: Floats) -> tuple[int, float, int]:
     """Draw an arm for the context in `point`, writing it there; returns (finite arm, density, arm and probability)."""
     enter(f, i, number)
-    at = table(i)
-    cl = class_of(f, at)
-    return draw(f, i, at, number, point, allowed, mix(f, i, at, cl, point), True)
+    return draw_rule(f, i, number, point, allowed)

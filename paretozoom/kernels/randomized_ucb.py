@@ -15,14 +15,13 @@ from paretozoom.kernels.classes import (
     arms_at_sites,
     begins_epoch,
     class_of,
-    draw,
+    draw_rule,
     mark_best,
-    mix,
     share_of_sites,
     shortfalls,
     tell,
 )
-from paretozoom.kernels.descent import complete, descend, invert_mix, spreads
+from paretozoom.kernels.descent import invert_mix, solve, spreads
 from paretozoom.kernels.jit import Floats, Ints, kernel
 from paretozoom.kernels.table import table
 from paretozoom.kernels.uniform import room
@@ -153,20 +152,17 @@ def enter(f: Floats, i: Ints, number: int) -> None:
     mu, unsure = smoothing_of(t, at.arms, cl.rules, delta, confidence), doubt(t, cl.rules, delta)
     best = mark_best(f, i, at, cl)
     short = shortfalls(f, i, at, cl, best)
-    arms, share, weights = arms_at_sites(f, at, cl), share_of_sites(i, cl), f[cl.weights : cl.weights + cl.rules]
-    weights[:] = 0.0
-    descend(weights, np.zeros(cl.rules), i[cl.alive : cl.alive + cl.rules], arms, share, at.arms, mu)
-    complete(weights, best)
+    share = share_of_sites(i, cl)
+    f[cl.solved : cl.solved + cl.rules] = 0.0
+    solve(f, i, at, cl, best, np.zeros(cl.rules), share, mu)
     most = np.maximum(4.0 * at.arms, t * short**2 / (180.0 * unsure))
     tolerance = TOLERANCE * math.sqrt(at.arms * unsure / t)
-    improve(weights, short, most, arms, share, at.arms, mu, tolerance)
-    f[cl.smoothing] = mu
+    weights = f[cl.weights : cl.weights + cl.rules]
+    improve(weights, short, most, arms_at_sites(f, at, cl), share, at.arms, mu, tolerance)
 
 
 @kernel
 def ask(f: Floats, i: Ints, number: int, point: Floats, allowed: Floats) -> tuple[int, float, int]:
     """Draw an arm for the context in `point`, writing it there; returns (finite arm, density, arm and probability)."""
     enter(f, i, number)
-    at = table(i)
-    cl = class_of(f, at)
-    return draw(f, i, at, number, point, allowed, mix(f, i, at, cl, point), True)
+    return draw_rule(f, i, number, point, allowed)

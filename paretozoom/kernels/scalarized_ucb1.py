@@ -10,7 +10,8 @@ import math
 from paretozoom.kernels.jit import Floats, Ints, kernel
 from paretozoom.kernels.means import mean_of, plays_of, tell
 from paretozoom.kernels.philox import uniforms
-from paretozoom.kernels.table import KEY0, KEY1, Table, cell_of, list_arms, play, play_anywhere, table
+from paretozoom.kernels.rows import play_arm, play_no_arm
+from paretozoom.kernels.table import KEY0, KEY1, Table, cell_of, list_arms, table
 from paretozoom.kernels.uniform import room
 
 __all__ = ["ask", "room", "tell"]
@@ -86,8 +87,7 @@ def ask(f: Floats, i: Ints, number: int, point: Floats, allowed: Floats) -> tupl
     drawn = int(draws[1] * functions)
     first = first_row(f, at, cell, drawn)
     if listed == 0:
-        arm, density = play_anywhere(f, i, at, number, point, allowed)
-        return -1, density, first + arm
+        return play_no_arm(f, i, at, number, point, allowed, first)
     most, ties = index_arms(f, i, at, cell, drawn, listed, number)
     place, before = 0, int(draws[0] * ties)
     while f[at.indices + place] < most or before > 0:
@@ -99,5 +99,4 @@ def ask(f: Floats, i: Ints, number: int, point: Floats, allowed: Floats) -> tupl
             most, ties = index_arms(f, i, at, cell, other, listed, number)
             if f[at.indices + place] == most:
                 probability += 1.0 / ties / functions
-    finite, density = play(f, i, at, number, point, arm, probability, allowed)
-    return finite, density, first + arm
+    return play_arm(f, i, at, number, point, allowed, first, arm, probability)

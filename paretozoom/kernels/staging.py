@@ -14,7 +14,8 @@ from paretozoom.kernels.jit import Floats, Ints, kernel
 from paretozoom.kernels.linear import FLOOR, WIDEST
 from paretozoom.kernels.pareto import mark_front
 from paretozoom.kernels.philox import uniforms
-from paretozoom.kernels.table import KEY0, KEY1, Table, choose, list_arms, marked_place, play, play_anywhere, table
+from paretozoom.kernels.rows import play_arm, play_no_arm
+from paretozoom.kernels.table import KEY0, KEY1, Table, choose, list_arms, marked_place, table
 from paretozoom.kernels.uniform import room
 
 __all__ = ["ask", "estimate_arms", "room", "tell"]
@@ -28,8 +29,7 @@ def ask(f: Floats, i: Ints, number: int, point: Floats, allowed: Floats) -> tupl
     at = table(i)
     listed = list_arms(f, i, at, allowed)
     if listed == 0:
-        arm, density = play_anywhere(f, i, at, number, point, allowed)
-        return -1, density, at.arms + arm
+        return play_no_arm(f, i, at, number, point, allowed, at.arms)
     u = uniforms(i[KEY0], i[KEY1], number, 0)[0]
     stage, arm, probability, teaches = 0, -1, 1.0, False
     while arm < 0:
@@ -45,8 +45,8 @@ def ask(f: Floats, i: Ints, number: int, point: Floats, allowed: Floats) -> tupl
             least = widest * (1.0 - TIE) if f[at.constants + WIDEST] == 1.0 else 2.0**-stage
             arm, probability = _wider(i, at, listed, widths, least, u)
             teaches = True
-    finite, density = play(f, i, at, number, point, arm, probability, allowed)
-    return finite, density, (stage if teaches else 0) * at.arms + arm
+    row = stage * at.arms if teaches else 0
+    return play_arm(f, i, at, number, point, allowed, row, arm, probability)
 
 
 @kernel
