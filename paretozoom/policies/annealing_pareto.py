@@ -66,9 +66,6 @@ class AnnealingPareto(MeanTable):
             "decay": number_of(decay, "decay"),
             "first_plays": checked_count(first_plays, "first_plays"),
             "prune_kept": prune_kept,
-            "cells": cells,
-            "arms": arms,
-            "within": within,
         }
         if not 0 < parameters["decay"] < 1:
             raise Refused(f"decay: {decay!r} is not strictly between 0 and 1")

@@ -12,14 +12,8 @@ from paretozoom.dimensions import Floats, Ints
 from paretozoom.kernels import classes, table
 from paretozoom.kernels.kinds import CATEGORICAL
 from paretozoom.policies.base import Piece
-from paretozoom.policies.finite import FiniteArms, Grid, Within
-from paretozoom.policies.parameters import (
-    checked_count,
-    checked_delta,
-    checked_positive,
-    checked_problem,
-    scalarisation,
-)
+from paretozoom.policies.finite import Grid, Scalarised, Within
+from paretozoom.policies.parameters import check_scaled, checked_count, checked_delta, checked_positive
 from paretozoom.problem import Problem
 from paretozoom.records import Decision, Refused, Values
 
@@ -98,7 +92,7 @@ def _spaced(arms: int, places: int) -> Ints:
     return np.asarray(((np.arange(places) + 0.5) * arms / places).astype(np.int64))
 
 
-class PolicyClass(FiniteArms):
+class PolicyClass(Scalarised):
     """A policy that competes with the best of finitely many rules; see `kernels/classes.py` for its memory.
 
     `rules` is the class: a list of rules, each a list with the number of an arm for every context cell, where `cells`
@@ -123,12 +117,7 @@ class PolicyClass(FiniteArms):
         own: Mapping[str, float],
         seed: int,
     ) -> None:
-        checked_problem(problem)
-        for one in problem.objectives:
-            if one.low is None:
-                raise Refused(
-                    f"objectives[{one.name!r}]: low and high are unknown, but {self.name} needs rewards to scale"
-                )
+        check_scaled(problem, self.name)
         grid = Grid.of(problem, arms)
         self.rules = RuleClass.of(problem, len(grid.arms), rules, cells, along)
         named = self.rules.table
@@ -138,20 +127,17 @@ class PolicyClass(FiniteArms):
             "rules": None if rules is None or named is None else named.tolist(),
             "cells": cells,
             "along": along,
-            "arms": arms,
-            "within": within,
-            "objective": objective,
-            "weights": None if weights is None else list(weights),
-            "pareto": pareto,
             **own,
         }
         self._rules, self._places = size[0], size[1]
         super().__init__(
             problem,
+            objective=objective,
+            weights=weights,
+            pareto=pareto,
             arms=arms,
             within=within,
             cells=self.rules.cells,
-            weights=scalarisation(problem, objective, weights, pareto),
             constants=[*size, *self.rules.along, *listed, *own.values()],
             seed=seed,
             parameters=parameters,
@@ -191,8 +177,7 @@ class PolicyClass(FiniteArms):
 
     def arms_of(self, context: Values = ()) -> Ints:
         """(rules,) The number of the arm that each rule names in a context."""
-        point, arms = np.zeros(self._dim), np.empty(self._rules, np.int64)
-        self.problem.encode_context(context, point)
+        point, arms = self._encoded(context), np.empty(self._rules, np.int64)
         at = table.table(self._ints)
         cl = classes.class_of(self._floats, at)
         site = classes.site_of(self._floats, self._ints, at, cl, point)
@@ -203,19 +188,10 @@ class PolicyClass(FiniteArms):
         """The arms that the rules of best value name in a context; their own means are not learned."""
         at = table.table(self._ints)
         cl = classes.class_of(self._floats, at)
-        listed = table.list_arms(self._floats, self._ints, at, self._encode_feasible(feasible))
-        allowed = set(self._ints[at.listed : at.listed + listed].tolist())
-        arms, told = self.arms_of(context), int(self._ints[cl.told])
         best = classes.mark_best(self._floats, self._ints, at, cl) == 1
-        return [self._piece(arm, told) for arm in sorted(set(arms[best].tolist()) & allowed)] if told else []
-
-    def _piece(self, arm: int, told: int) -> Piece:
-        point = np.zeros(self._dim)
-        point[self.problem.encoding.context :] = self.grid.arms[arm]
-        names = ["weighted"] if self.weights else list(self.problem.objective_names)
-        unknown: dict[str, float | None] = dict.fromkeys(names)
-        played = self.problem.decode_arm(arm if len(self.problem.encoding.arms) else -1, point)
-        return Piece(None, None, played, unknown, dict(unknown), dict(unknown), dict.fromkeys(names, told))
+        named, told = set(self.arms_of(context)[best].tolist()), int(self._ints[cl.told])
+        arms = sorted(named & set(self._feasible_arms(feasible).tolist()))
+        return [self._piece(arm, count=told) for arm in arms] if told else []
 
     def facts(self) -> dict[str, Any]:
         """How many rules there are, and how many of them are in play."""

@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 from paretozoom.dimensions import Floats, Ints
 from paretozoom.kernels import clusters, table
-from paretozoom.kernels.pareto import mark_front
 from paretozoom.policies.base import Piece
-from paretozoom.policies.finite import FiniteArms, Grid, Within
+from paretozoom.policies.finite import Grid, Scalarised, Within
+from paretozoom.policies.fronts import on_front
 from paretozoom.policies.items import item_features
-from paretozoom.policies.parameters import checked_count, checked_positive, checked_problem, scalarisation
+from paretozoom.policies.parameters import check_scaled, checked_count, checked_positive, checked_problem, scalarisation
 from paretozoom.problem import Problem
 from paretozoom.records import Decision, Refused, Values
 
@@ -25,7 +25,7 @@ MOST_NUMBERS = 20_000_000  # in memory
 Start = Literal["complete", "random"]
 
 
-class Clustered(FiniteArms):
+class Clustered(Scalarised):
     """A policy whose memory is `kernels/clusters.py`: a linear model per user, pooled over clusters of users."""
 
     clusters_items: ClassVar[bool]
@@ -46,8 +46,7 @@ class Clustered(FiniteArms):
         within: Within = "centre",
         seed: int = 0,
     ) -> None:
-        numbers = scalarisation(checked_problem(problem), objective, weights, pareto)
-        _check_scales(problem, numbers, self.name)
+        check_scaled(problem, self.name, scalarisation(checked_problem(problem), objective, weights, pareto))
         if start not in ("complete", "random"):
             raise Refused(f"start: {start!r} is not 'complete' or 'random'")
         continua = sum(v >= 0 for v in problem.encoding.values[: problem.encoding.context].tolist())
@@ -61,20 +60,17 @@ class Clustered(FiniteArms):
             "users": cells,
             "start": start,
             "degree": degree,
-            "objective": objective,
-            "weights": weights if weights is None else list(weights),
-            "pareto": pareto,
-            "arms": arms,
-            "within": within,
         }
         self._graphs, self._items = (len(grid), len(grid)) if self.clusters_items else (1, 0)
         constants = [*factors, start == "random", self._graphs, self._items]
         super().__init__(
             problem,
+            objective=objective,
+            weights=weights,
+            pareto=pareto,
             arms=arms,
             within=within,
             cells=cells,
-            weights=numbers,
             constants=[*constants, *self.features.ravel()],
             seed=seed,
             parameters=parameters,
@@ -115,40 +111,20 @@ class Clustered(FiniteArms):
 
     def front(self, context: Values = (), *, believed: bool = False, feasible: Any = None) -> list[Piece]:
         """The arms whose index no other dominates, or with `believed` whose estimate; of the user of a context."""
-        point = np.zeros(self._dim)
-        self.problem.encode_context(context, point)
         at, c = self._layout()
-        listed = table.list_arms(self._floats, self._ints, at, self._encode_feasible(feasible))
-        arms = self._ints[at.listed : at.listed + listed].tolist()
-        user = table.cell_of(self._ints, at, point)
-        means, indices = (np.empty((listed, at.learned)) for _ in range(2))
+        user, arms = table.cell_of(self._ints, at, self._encoded(context)), self._feasible_arms(feasible)
+        means, indices = (np.empty((len(arms), at.learned)) for _ in range(2))
         for alpha, out in ((0.0, means), (self.constants[clusters.ALPHA], indices)):
-            for k, arm in enumerate(arms):
+            for k, arm in enumerate(arms.tolist()):
                 clusters.score(self._floats, self._ints, at, c, self.number, user, arm, alpha, at.indices, 1)
                 out[k] = self._floats[at.indices : at.indices + at.learned]
-        marks = np.zeros(2 * listed, np.int64)
-        mark_front((means if believed else indices).T.ravel(), 0, at.learned, marks, 0, listed, listed)
-        chosen = np.flatnonzero(marks[:listed]).tolist()
-        return [self._piece(user, arms[k], means[k], indices[k], point) for k in chosen]
+        chosen = np.flatnonzero(on_front(means if believed else indices)).tolist()
+        return [self._piece_for(user, int(arms[k]), means[k], indices[k]) for k in chosen]
 
-    def _piece(self, user: int, arm: int, mean: Floats, index: Floats, point: Floats) -> Piece:
+    def _piece_for(self, user: int, arm: int, mean: Floats, index: Floats) -> Piece:
         labels = self.user_clusters[self.item_clusters[arm]]
         count = int(self.told[labels == labels[user]].sum())
-        point[self.problem.encoding.context :] = self.grid.arms[arm]
-        played = self.problem.decode_arm(arm if len(self.problem.encoding.arms) else -1, point)
-        shown, high = self._in_units(mean), self._in_units(index)
-        return Piece(
-            None,
-            None,
-            played,
-            dict(high),
-            {name: value if count else None for name, value in shown.items()},
-            {name: abs(high[name] - shown[name]) for name in shown},
-            dict.fromkeys(shown, count),
-        )
-
-    def _in_units(self, numbers: Floats) -> dict[str, float]:
-        return {"weighted": float(numbers[0])} if self.weights else self.problem.decode_reward(numbers)
+        return self._piece(arm, index=index, mean=mean if count else None, width=float(index[0] - mean[0]), count=count)
 
     # Memory.
 
@@ -199,12 +175,3 @@ class Clustered(FiniteArms):
 
     def _begin(self, decision: Decision) -> None:
         self._check_credit(decision, self._ints, "event")
-
-
-def _check_scales(problem: Problem, weights: Sequence[float], name: str) -> None:
-    for o, objective in enumerate(problem.objectives):
-        if objective.low is None and (not weights or weights[o] > 0):
-            raise Refused(
-                f"objectives[{objective.name!r}]: low and high are unknown, but {name} needs the scale of the "
-                "expected reward"
-            )

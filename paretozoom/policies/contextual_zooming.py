@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any, ClassVar, Literal
 
@@ -102,9 +102,3 @@ class ContextualZooming(Zooming):
 
     def _mark(self, at: Layout, relevant: int) -> None:
         contextual_zooming.mark_best(self._floats, self._ints, at, relevant)
-
-    def _learned_objectives(self) -> list[tuple[str, Callable[[float], float], float]]:
-        used = [o for o, w in zip(self.problem.objectives, self._scalar, strict=True) if w > 0]
-        if len(used) == 1 and sum(self._scalar) == 1:
-            return [(used[0].name, used[0].decode, used[0].span)]
-        return [("weighted", float, 1.0)]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, get_args
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,20 +14,18 @@ from paretozoom.feasible import ANY
 from paretozoom.kernels import table
 from paretozoom.kernels.gram import gram_floats
 from paretozoom.kernels.linear import block_size
-from paretozoom.kernels.pareto import mark_front
 from paretozoom.policies.base import Piece
 from paretozoom.policies.features import FeatureMap
-from paretozoom.policies.finite import FiniteArms, Within
-from paretozoom.policies.parameters import USUAL_HORIZON, checked_delta, checked_horizon, checked_positive
+from paretozoom.policies.finite import Scalarised, Within
+from paretozoom.policies.fronts import on_front
+from paretozoom.policies.parameters import checked_positive
 from paretozoom.problem import Problem
 from paretozoom.records import Decision, Refused, Values
 
 MOST_FLOATS = 20_000_000
 
-Explore = Literal["wide", "widest"]
 
-
-class Estimator(FiniteArms):
+class Estimator(Scalarised):
     """A policy whose memory is `kernels/estimates.py`.
 
     Subclasses say what multiplies the root of a variance before `confidence` does, whether arms have a model of their
@@ -39,7 +37,9 @@ class Estimator(FiniteArms):
         self,
         problem: Problem,
         *,
-        weights: Sequence[float],
+        objective: str | None,
+        weights: Sequence[float] | None,
+        pareto: bool,
         features: FeatureMap,
         exploration: float,
         confidence: float,
@@ -50,7 +50,6 @@ class Estimator(FiniteArms):
         ridge: float = 1.0,
         length: float = 0.0,
         budget: int = 0,
-        horizon: int | None = None,
         arms: int | None,
         within: Within,
         seed: int,
@@ -59,7 +58,7 @@ class Estimator(FiniteArms):
         self.features = features
         self.confidence = checked_positive(confidence, "confidence")
         self.exploration = exploration * self.confidence
-        self.stages, self.budget, self.horizon = stages, budget, horizon
+        self.stages, self.budget = stages, budget
         self.staged = floor > 0
         self.own = features.context_base if own else 0
         self._place = problem.dim if length else len(features.pairs)
@@ -68,12 +67,14 @@ class Estimator(FiniteArms):
         pairs = [float(entry) for pair in features.pairs for entry in pair]
         super().__init__(
             problem,
+            objective=objective,
+            weights=weights,
+            pareto=pareto,
             arms=arms,
             within=within,
-            weights=weights,
             constants=[*widths, *shape, *pairs],
             seed=seed,
-            parameters={**parameters, "arms": arms, "within": within, "confidence": self.confidence},
+            parameters={**parameters, "confidence": self.confidence},
         )
 
     # Memory.
@@ -138,9 +139,7 @@ class Estimator(FiniteArms):
 
         Of several stages, the one of the smallest width speaks for an arm.
         """
-        point = np.zeros(self._dim)
-        self.problem.encode_context(context, point)
-        f, i = self._floats, self._ints
+        point, f, i = self._encoded(context), self._floats, self._ints
         at = table.table(i)
         table.list_arms(f, i, at, ANY)
         means, widths = np.zeros((at.arms, at.learned)), np.full(at.arms, math.inf)
@@ -153,41 +152,21 @@ class Estimator(FiniteArms):
 
     def front(self, context: Values = (), *, believed: bool = False, feasible: Any = None) -> list[Piece]:
         """The arms whose indices no other arm's dominate at a context, or with `believed` whose means, once told."""
-        rows = self._encode_feasible(feasible)
         means, widths = self.estimates(context)
-        at = table.table(self._ints)
-        arms = self._ints[at.listed : at.listed + table.list_arms(self._floats, self._ints, at, rows)].copy()
+        arms, plays = self._feasible_arms(feasible), self.plays
         if believed:
-            arms = arms[self.plays[arms] > 0]
-        vectors = means[arms] if believed else means[arms] + widths[arms, None]
-        marks = np.zeros(2 * len(arms), np.int64)
-        mark_front(vectors.T.ravel(), 0, self.learned, marks, 0, len(arms), len(arms))
-        chosen = arms[marks[: len(arms)] == 1]
-        return [self._piece(int(arm), means[arm].tolist(), float(widths[arm])) for arm in chosen]
-
-    def _piece(self, arm: int, means: list[float], width: float) -> Piece:
-        point = np.concatenate([np.zeros(self.problem.encoding.context), self.grid.arms[arm]])
-        played = self.problem.decode_arm(arm if len(self.problem.encoding.arms) else -1, point)
-        plays, told = int(self.plays[arm]), self.plays.any()
-        numbers = list(zip(self._learned_numbers(), means, strict=True))
-        return Piece(
-            None,
-            None,
-            played,
-            {name: decode(mean + width) for (name, decode, _), mean in numbers},
-            {name: decode(mean) if told else None for (name, decode, _), mean in numbers},
-            {name: width * span for (name, _, span), _ in numbers},
-            {name: plays for (name, _, _), _ in numbers},
-        )
-
-    def _learned_numbers(self) -> list[tuple[str, Callable[[float], float], float]]:
-        """(name, decoder to the user's units, span) of each number a reward is for the policy."""
-        objectives = self.problem.objectives
-        if self.weights:
-            objectives = [o for o, weight in zip(objectives, self.weights, strict=True) if weight > 0]
-        if self.weights and len(objectives) > 1:
-            return [("weighted", float, 1.0)]
-        return [(o.name, o.decode, o.span) for o in objectives]
+            arms = arms[plays[arms] > 0]
+        indices = means + widths[:, None]
+        return [
+            self._piece(
+                arm,
+                index=indices[arm],
+                mean=means[arm] if plays.any() else None,
+                width=float(widths[arm]),
+                count=int(plays[arm]),
+            )
+            for arm in arms[on_front((means if believed else indices)[arms])].tolist()
+        ]
 
     @property
     def notes(self) -> list[str]:
@@ -201,40 +180,3 @@ class Estimator(FiniteArms):
         """(stages,) Of a kernel policy: how many places each stage holds."""
         at = table.table(self._ints)
         return self._ints[at.ints + at.arms : at.listed : self.budget + 1].copy()
-
-
-def check_scaled(problem: Problem, name: str) -> None:
-    """Refuse objectives without a scale."""
-    for objective in problem.objectives:
-        if objective.low is None:
-            raise Refused(
-                f"objectives[{objective.name!r}]: low and high are unknown, but {name} needs rewards scaled to [0, 1]"
-            )
-
-
-def stage_settings(horizon: int | None, explore: Explore) -> dict[str, Any]:
-    """What an Estimator must know of its stages, checked.
-
-    >>> stage_settings(100_000, "wide")["stages"]
-    12
-    """
-    if explore not in get_args(Explore):
-        raise Refused(f"explore: {explore!r} is not one of {list(get_args(Explore))!r}")
-    known = checked_horizon(horizon)
-    rounds = known or USUAL_HORIZON
-    return {
-        "horizon": known,
-        "stages": math.ceil(math.log(rounds)),
-        "floor": 1.0 / math.sqrt(rounds),
-        "widest": explore == "widest",
-    }
-
-
-def log_chances(horizon: int | None, arms: int, delta: float | None) -> float:
-    """log(2 T K / delta), which the widths of the policies with stages are made of; delta is 0.05 if None.
-
-    >>> round(math.sqrt(0.5 * log_chances(None, 10, None)), 7)
-    2.9584109
-    """
-    rounds = checked_horizon(horizon) or USUAL_HORIZON
-    return math.log(2.0 * rounds * arms / (checked_delta(delta) or 0.05))

@@ -12,11 +12,12 @@ import numpy.typing as npt
 
 from paretozoom.dimensions import Finite, Floats, Ints
 from paretozoom.kernels import table
-from paretozoom.policies.base import Policy
+from paretozoom.policies.base import Piece, Policy
+from paretozoom.policies.fronts import described, learned_numbers
 from paretozoom.policies.opened import checked_array
-from paretozoom.policies.parameters import checked_count, checked_problem
+from paretozoom.policies.parameters import checked_count, checked_problem, scalarisation
 from paretozoom.problem import Problem
-from paretozoom.records import Decision, Refused
+from paretozoom.records import Decision, Refused, Values
 
 GRID_ARMS = 18  # on a line; ceil(T^(1/4)) for a hundred thousand rounds
 MOST_ARMS = 10_000
@@ -92,7 +93,8 @@ class FiniteArms(Policy):
         self.copies = math.prod(self.divisions)
         if self.copies > MOST_CELLS:
             raise Refused(f"cells: {self.copies} context cells, expected at most {MOST_CELLS}")
-        super().__init__(problem, seed=seed, parameters=parameters)
+        told = {**parameters, "arms": arms, "within": within} if grid is None else parameters
+        super().__init__(problem, seed=seed, parameters=told)
         if self.weights:
             self._needs = sum(1 << o for o, w in enumerate(self.weights) if w > 0)
 
@@ -115,6 +117,25 @@ class FiniteArms(Policy):
 
     def _first(self, floats: Floats, ints: Ints) -> None:
         """Fill what a fresh policy has learned, all zeros as it comes."""
+
+    # What it believes.
+
+    def _encoded(self, context: Values) -> Floats:
+        """A point at a context."""
+        point = np.zeros(self._dim)
+        self.problem.encode_context(context, point)
+        return point
+
+    def _feasible_arms(self, feasible: Any) -> Ints:
+        at = table.table(self._ints)
+        listed = table.list_arms(self._floats, self._ints, at, self._encode_feasible(feasible))
+        return self._ints[at.listed : at.listed + listed].copy()
+
+    def _piece(self, arm: int, **known: Any) -> Piece:
+        """An arm and what is known of it, as `described` takes it."""
+        point = np.concatenate([np.zeros(self.problem.encoding.context), self.grid.arms[arm]])
+        played = self.problem.decode_arm(arm if len(self.problem.encoding.arms) else -1, point)
+        return Piece(None, None, played, *described(learned_numbers(self.problem, self.weights), **known))
 
     # Memory.
 
@@ -163,6 +184,27 @@ class FiniteArms(Policy):
         enter: Callable[..., None] | None = getattr(self.kernel, "enter", None)
         if enter is not None:
             enter(self._floats, self._ints, decision.number)
+
+
+class Scalarised(FiniteArms):
+    """A policy over finitely many arms that was made for one number per reward.
+
+    This is an `objective` (by default the first) or the sum by some `weights`; with `pareto` it learns each objective.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        objective: str | None,
+        weights: Sequence[float] | None,
+        pareto: bool,
+        parameters: Mapping[str, Any],
+        **others: Any,
+    ) -> None:
+        numbers = scalarisation(checked_problem(problem), objective, weights, pareto)
+        told = {"objective": objective, "weights": None if weights is None else numbers, "pareto": pareto}
+        super().__init__(problem, weights=numbers, parameters={**parameters, **told}, **others)
 
 
 def _divisions(problem: Problem, cells: int) -> list[int]:

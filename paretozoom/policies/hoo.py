@@ -51,6 +51,7 @@ class HOO(ArmTrees):
         cells: int = 1,
         seed: int = 0,
     ) -> None:
+        numbers = scalarisation(checked_problem(problem), objective, weights)
         super().__init__(
             problem,
             horizon=horizon,
@@ -58,7 +59,7 @@ class HOO(ArmTrees):
             rho=rho,
             confidence=confidence,
             cells=cells,
-            weights=scalarisation(checked_problem(problem), objective, weights),
+            weights=numbers,
             seed=seed,
-            parameters={"objective": objective, "weights": weights},
+            parameters={"objective": objective, "weights": None if weights is None else numbers},
         )

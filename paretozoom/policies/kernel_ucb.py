@@ -11,7 +11,7 @@ from paretozoom.policies.about import About
 from paretozoom.policies.estimator import Estimator
 from paretozoom.policies.features import FeatureMap, Features
 from paretozoom.policies.finite import Grid, Within
-from paretozoom.policies.parameters import checked_count, checked_positive, checked_problem, scalarisation
+from paretozoom.policies.parameters import checked_count, checked_positive, checked_problem
 from paretozoom.problem import Problem
 from paretozoom.records import Refused
 
@@ -73,10 +73,12 @@ class KernelUCB(Estimator):
     ) -> None:
         super().__init__(
             problem,
-            weights=scalarisation(checked_problem(problem), objective, weights, pareto),
+            objective=objective,
+            weights=weights,
+            pareto=pareto,
             exploration=checked_positive(eta, "eta"),
             confidence=confidence,
-            **kernel_settings(problem, arms, kernel, length, gamma, budget, features),
+            **kernel_settings(checked_problem(problem), arms, kernel, length, gamma, budget, features),
             arms=arms,
             within=within,
             seed=seed,
@@ -87,9 +89,6 @@ class KernelUCB(Estimator):
                 "eta": eta,
                 "budget": budget,
                 "features": features,
-                "objective": objective,
-                "weights": weights,
-                "pareto": pareto,
             },
         )
 

@@ -12,7 +12,7 @@ from paretozoom.policies.about import About
 from paretozoom.policies.estimator import Estimator
 from paretozoom.policies.features import FeatureMap, Features
 from paretozoom.policies.finite import Grid, Within
-from paretozoom.policies.parameters import checked_delta, checked_positive, checked_problem, scalarisation
+from paretozoom.policies.parameters import checked_delta, checked_positive, checked_problem
 from paretozoom.problem import Problem
 from paretozoom.records import Refused
 
@@ -79,7 +79,9 @@ class LinUCB(Estimator):
         joint = FeatureMap.none(problem, count) if model == "disjoint" else FeatureMap.of(problem, count, features)
         super().__init__(
             problem,
-            weights=scalarisation(problem, objective, weights, pareto),
+            objective=objective,
+            weights=weights,
+            pareto=pareto,
             features=joint,
             own=model != "shared",
             exploration=1.0 + root if alpha is None else checked_positive(alpha, "alpha"),
@@ -92,8 +94,5 @@ class LinUCB(Estimator):
                 "features": features,
                 "alpha": alpha,
                 "delta": delta,
-                "objective": objective,
-                "weights": weights,
-                "pareto": pareto,
             },
         )

@@ -110,8 +110,6 @@ class MOCMAB(MeanTable):
                 "beta": beta,
                 "confidence": self.confidence,
                 "cells": cells,
-                "arms": arms,
-                "within": within,
             },
         )
 

@@ -97,10 +97,10 @@ def epoch_delta(delta: float | None, horizon: int, epoch: int, doubling: bool) -
     return delta * 6.0 / (math.pi * (epoch + 1)) ** 2 if doubling else delta
 
 
-def check_scaled(problem: Problem, name: str) -> None:
-    """Refuse objectives whose scale is unknown."""
-    for objective in checked_problem(problem).objectives:
-        if objective.low is None:
+def check_scaled(problem: Problem, name: str, weights: Sequence[float] = ()) -> None:
+    """Refuse objectives whose scale is unknown; of those with weights, if there are any, that count."""
+    for o, objective in enumerate(checked_problem(problem).objectives):
+        if objective.low is None and (not weights or weights[o] > 0):
             raise Refused(
                 f"objectives[{objective.name!r}]: low and high are unknown, but {name} needs the scale of the "
                 "expected reward"

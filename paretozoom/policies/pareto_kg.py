@@ -66,9 +66,6 @@ class ParetoKG(MeanTable):
             "first_plays": int(first_plays),
             "least_deviation": checked_positive(least_deviation, "least_deviation"),
             "confidence": self.confidence,
-            "cells": cells,
-            "arms": arms,
-            "within": within,
         }
         rounds = self.horizon or USUAL_HORIZON
         constants = [rounds, int(first_plays), parameters["least_deviation"], self.confidence]

@@ -59,9 +59,14 @@ class ParetoThompson(MeanTable):
     ) -> None:
         check_scaled(problem, self.name)
         again = checked_resamples(resamples)
-        parameters = {"resamples": again, "cells": cells, "arms": arms, "within": within}
         super().__init__(
-            problem, arms=arms, within=within, cells=cells, constants=[again], seed=seed, parameters=parameters
+            problem,
+            cells=cells,
+            arms=arms,
+            within=within,
+            constants=[again],
+            seed=seed,
+            parameters={"resamples": again},
         )
 
     @property

@@ -9,7 +9,7 @@ from paretozoom.kernels import pareto_ucb1
 from paretozoom.policies.about import About
 from paretozoom.policies.finite import Grid, Within
 from paretozoom.policies.means import MeanTable
-from paretozoom.policies.parameters import checked_count
+from paretozoom.policies.parameters import check_scaled, checked_count
 from paretozoom.problem import Problem
 
 
@@ -49,9 +49,14 @@ class ParetoUCB1(MeanTable):
         within: Within = "centre",
         seed: int = 0,
     ) -> None:
+        check_scaled(problem, self.name)
         size = checked_count(front_size, "front_size", len(Grid.of(problem, arms).arms))
-        parameters = {"front_size": front_size, "cells": cells, "arms": arms, "within": within}
-        constants = [(len(problem.objectives) * size) ** 0.25]
         super().__init__(
-            problem, arms=arms, within=within, cells=cells, constants=constants, seed=seed, parameters=parameters
+            problem,
+            cells=cells,
+            arms=arms,
+            within=within,
+            constants=[(len(problem.objectives) * size) ** 0.25],
+            seed=seed,
+            parameters={"front_size": front_size},
         )

@@ -13,12 +13,12 @@ import numpy.typing as npt
 from paretozoom.dimensions import Finite, Floats, Ints, number_of
 from paretozoom.kernels import phase_cover, table
 from paretozoom.kernels import query_ad_clustering as qac
-from paretozoom.kernels.pareto import mark_front
 from paretozoom.policies.about import About
 from paretozoom.policies.base import Piece
-from paretozoom.policies.finite import FiniteArms, Grid
+from paretozoom.policies.finite import Grid, Scalarised
+from paretozoom.policies.fronts import described, learned_numbers, on_front
 from paretozoom.policies.opened import checked_array
-from paretozoom.policies.parameters import check_scaled, checked_positive, checked_problem, scalarisation
+from paretozoom.policies.parameters import check_scaled, checked_positive, checked_problem
 from paretozoom.problem import Problem
 from paretozoom.records import Decision, Refused, Values
 
@@ -26,7 +26,7 @@ FIRST_CAPACITY = 64
 LONGEST_PHASE = 40  # rows of this phase must have numbers
 
 
-class QueryAdClustering(FiniteArms):
+class QueryAdClustering(Scalarised):
     """Phases of doubled length; each forgets everything and divides contexts and arms into smaller cells.
 
     In phase i every context and arm dimension has ceil(2^(i / (a + b + 2))) equal cells, where a and b are the
@@ -83,15 +83,14 @@ class QueryAdClustering(FiniteArms):
         super().__init__(
             problem,
             grid=Grid(encoding.arms, np.zeros(encoding.arms.shape[1])),
-            weights=scalarisation(problem, objective, weights, pareto),
+            objective=objective,
+            weights=weights,
+            pareto=pareto,
             constants=[self.confidence**2, self.dimensions],
             seed=seed,
             parameters={
                 "context_dimension": context_dimension,
                 "arm_dimension": arm_dimension,
-                "objective": objective,
-                "weights": weights,
-                "pareto": pareto,
                 "confidence": self.confidence,
             },
         )
@@ -105,9 +104,7 @@ class QueryAdClustering(FiniteArms):
 
     def front(self, context: Values = (), *, believed: bool = False, feasible: Any = None) -> list[Piece]:
         """The arms that were played in this phase and whose mean no other dominates, in the cell of a context."""
-        point = np.zeros(self._dim)
-        self.problem.encode_context(context, point)
-        f, i = self._floats, self._ints
+        point, f, i = self._encoded(context), self._floats, self._ints
         at = table.table(i)
         arms = i[at.ints + phase_cover.COVER]
         listed, row = np.empty(arms, np.int64), table.cell_of(i, at, point) * arms
@@ -116,21 +113,13 @@ class QueryAdClustering(FiniteArms):
         played = [(arm, slot, plays) for arm, (slot, plays) in slots.items() if plays > 0]
         rewards = f[at.floats : at.indices].reshape(-1, self.learned)
         means = np.array([rewards[slot] / plays for _, slot, plays in played]).reshape(-1, self.learned)
-        marks = np.zeros(2 * len(played), np.int64)
-        mark_front(means.T.ravel(), 0, self.learned, marks, 0, len(played), len(played))
-        pieces = []
-        for (arm, _, plays), mean, mark in zip(played, means, marks, strict=False):
-            if mark == 1:
-                shown = self._decode_learned(mean)
-                number = phase_cover.write_arm(f, i, at, arm, point)
-                arm_shown = self.problem.decode_arm(number, point)
-                off = dict.fromkeys(shown, 1 / math.sqrt(plays))
-                count = dict.fromkeys(shown, plays)
-                pieces.append(Piece(None, None, arm_shown, dict.fromkeys(shown), {**shown}, {**off}, count))
+        learned, pieces = learned_numbers(self.problem, self.weights), []
+        for (arm, _, plays), mean, best in zip(played, means, on_front(means), strict=True):
+            if best:
+                shown = self.problem.decode_arm(phase_cover.write_arm(f, i, at, arm, point), point)
+                about = described(learned, mean=mean, width=1 / math.sqrt(plays), count=plays)
+                pieces.append(Piece(None, None, shown, *about))
         return pieces
-
-    def _decode_learned(self, mean: Floats) -> dict[str, float]:
-        return {"weighted": float(mean[0])} if self.weights else self.problem.decode_reward(mean)
 
     # Memory.
 

@@ -100,9 +100,6 @@ class ScalarizedUCB1(MeanTable):
             "shared": shared,
             "slack": checked_positive(slack, "slack"),
             "confidence": self.confidence,
-            "cells": cells,
-            "arms": arms,
-            "within": within,
         }
         constants = [len(self.functions), shared, scalarisation == "chebyshev", parameters["slack"], self.confidence]
         super().__init__(

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from types import ModuleType
-from typing import ClassVar
 
-from paretozoom.kernels import staging
 from paretozoom.policies.about import About
-from paretozoom.policies.estimator import Estimator, Explore, check_scaled, log_chances, stage_settings
 from paretozoom.policies.features import Features
-from paretozoom.policies.finite import Grid, Within
+from paretozoom.policies.finite import Within
 from paretozoom.policies.kernel_ucb import Kernel, kernel_settings
-from paretozoom.policies.parameters import checked_horizon, checked_problem, scalarisation
+from paretozoom.policies.parameters import checked_problem
+from paretozoom.policies.staged import Explore, Staged
 from paretozoom.problem import Problem
 
 BUDGET = 200
 
 
-class SupKernelUCB(Estimator):
+class SupKernelUCB(Staged):
     """The stages of SupLinUCB with a kernel ridge regression in each.
 
     A width is eta / sqrt(`gamma`) standard deviations, with eta = sqrt(2 log(2 T K / delta)), K arms and a delta of
@@ -37,7 +33,7 @@ class SupKernelUCB(Estimator):
     """
 
     name = "sup-kernel-ucb"
-    kernel: ClassVar[ModuleType] = staging
+    factor = 2.0
     about = About(
         "kernel ridge regressions in stages, each of independent rewards",
         contextual=True,
@@ -65,30 +61,24 @@ class SupKernelUCB(Estimator):
         within: Within = "centre",
         seed: int = 0,
     ) -> None:
-        check_scaled(checked_problem(problem), self.name)
-        horizon = checked_horizon(horizon)
-        count = len(Grid.of(problem, arms).arms)
         super().__init__(
             problem,
-            weights=scalarisation(problem, objective, weights, pareto),
-            exploration=math.sqrt(2.0 * log_chances(horizon, count, delta)),
+            objective=objective,
+            weights=weights,
+            pareto=pareto,
+            horizon=horizon,
+            delta=delta,
+            explore=explore,
             confidence=confidence,
-            **kernel_settings(problem, arms, kernel, length, gamma, budget, features),
-            **stage_settings(horizon, explore),
+            **kernel_settings(checked_problem(problem), arms, kernel, length, gamma, budget, features),
             arms=arms,
             within=within,
             seed=seed,
             parameters={
-                "horizon": horizon,
-                "delta": delta,
-                "explore": explore,
                 "kernel": kernel,
                 "length": length,
                 "gamma": gamma,
                 "budget": budget,
                 "features": features,
-                "objective": objective,
-                "weights": weights,
-                "pareto": pareto,
             },
         )

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from types import ModuleType
-from typing import ClassVar
 
-from paretozoom.kernels import staging
 from paretozoom.policies.about import About
-from paretozoom.policies.estimator import Estimator, Explore, check_scaled, log_chances, stage_settings
 from paretozoom.policies.features import FeatureMap, Features
 from paretozoom.policies.finite import Grid, Within
-from paretozoom.policies.parameters import checked_horizon, checked_problem, scalarisation
+from paretozoom.policies.parameters import checked_problem
+from paretozoom.policies.staged import Explore, Staged
 from paretozoom.problem import Problem
 
 
-class SupLinUCB(Estimator):
+class SupLinUCB(Staged):
     """Ridge regressions on joint features in stages of rising precision, each learning from rewards of its own.
 
     A round begins at stage 1 with all arms. While all widths are at most 2^-s it drops the arms whose index is more
@@ -40,7 +36,7 @@ class SupLinUCB(Estimator):
     """
 
     name = "sup-linucb"
-    kernel: ClassVar[ModuleType] = staging
+    factor = 0.5
     about = About(
         "ridge regressions on features in stages, each of independent rewards",
         contextual=True,
@@ -64,26 +60,19 @@ class SupLinUCB(Estimator):
         within: Within = "centre",
         seed: int = 0,
     ) -> None:
-        check_scaled(checked_problem(problem), self.name)
-        horizon = checked_horizon(horizon)
-        count = len(Grid.of(problem, arms).arms)
+        count = len(Grid.of(checked_problem(problem), arms).arms)
         super().__init__(
             problem,
-            weights=scalarisation(problem, objective, weights, pareto),
+            objective=objective,
+            weights=weights,
+            pareto=pareto,
             features=FeatureMap.of(problem, count, features),
-            exploration=math.sqrt(0.5 * log_chances(horizon, count, delta)),
+            horizon=horizon,
+            delta=delta,
+            explore=explore,
             confidence=confidence,
-            **stage_settings(horizon, explore),
             arms=arms,
             within=within,
             seed=seed,
-            parameters={
-                "horizon": horizon,
-                "delta": delta,
-                "explore": explore,
-                "features": features,
-                "objective": objective,
-                "weights": weights,
-                "pareto": pareto,
-            },
+            parameters={"features": features},
         )

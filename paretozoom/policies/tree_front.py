@@ -10,8 +10,8 @@ import numpy as np
 
 from paretozoom.dimensions import Finite, Floats, Real
 from paretozoom.kernels import hoo_sets, hoo_tree, table
-from paretozoom.kernels.pareto import mark_front
 from paretozoom.policies.base import Piece
+from paretozoom.policies.fronts import described, learned_numbers, on_front
 
 if TYPE_CHECKING:
     from paretozoom.policies.trees import ArmTrees
@@ -23,10 +23,8 @@ def front_of(policy: ArmTrees, root: int, allowed: Floats, believed: bool) -> li
     """The pieces of a tree, ordered by their cells."""
     ends = sorted(_ends(policy, root, allowed), key=lambda end: end[1].tolist())
     if believed:
-        means = policy.nodes.mean[[node for node, _ in ends]].reshape(len(ends), -1)
-        marks = np.zeros(2 * len(ends), np.int64)
-        mark_front(means.T.ravel(), 0, policy.learned, marks, 0, len(ends), len(ends))
-        ends = [end for end, mark in zip(ends, marks, strict=False) if mark == 1]
+        means = policy.nodes.mean[[node for node, _ in ends]].reshape(len(ends), policy.learned)
+        ends = [end for end, best in zip(ends, on_front(means), strict=True) if best]
     return [Piece(*arm, *_about(policy, node)) for node, cell in ends for arm in _arms(policy, cell, allowed)]
 
 
@@ -88,19 +86,11 @@ def _arms(policy: ArmTrees, cell: Floats, allowed: Floats) -> Iterator[Arm]:
             yield low, high, None
 
 
-def _about(policy: ArmTrees, node: int) -> list[dict[str, Any]]:
+def _about(policy: ArmTrees, node: int) -> tuple[dict[str, Any], ...]:
     """(index, mean, uncertainty, count) of a node, by objective and in the user's units."""
-    plays, mean = int(policy.nodes.plays[node]), policy.nodes.mean[node]
+    plays, mean = int(policy.nodes.plays[node]), policy.nodes.mean[node].tolist()
     numerator, nu, rho = policy.constants
     bias = nu * rho ** int(policy.nodes.depth[node])
-    index = [hoo_sets.upper_bound(m, plays, numerator, bias) for m in mean.tolist()]
-    off = math.sqrt(numerator / plays)
-    if policy.weights:
-        return [{"weighted": index[0]}, {"weighted": float(mean[0])}, {"weighted": off}, {"weighted": plays}]
-    objectives = policy.problem.objectives
-    return [
-        policy.problem.decode_reward(index),
-        policy.problem.decode_reward(mean),
-        {o.name: off * o.span for o in objectives},
-        {o.name: plays for o in objectives},
-    ]
+    index = [hoo_sets.upper_bound(m, plays, numerator, bias) for m in mean]
+    learned = learned_numbers(policy.problem, policy.weights)
+    return described(learned, index=index, mean=mean, width=math.sqrt(numerator / plays), count=plays)

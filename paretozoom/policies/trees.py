@@ -104,9 +104,7 @@ class ArmTrees(FiniteArms):
 
         Their index is U, the bound from their own rewards.
         """
-        point = np.zeros(self._dim)
-        self.problem.encode_context(context, point)
-        root = table.cell_of(self._ints, table.table(self._ints), point)
+        root = table.cell_of(self._ints, table.table(self._ints), self._encoded(context))
         return front_of(self, root, self._encode_feasible(feasible), believed)
 
     # Memory.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -15,8 +15,8 @@ from paretozoom.feasible import encode_feasible
 from paretozoom.kernels import balls, growth, zooming
 from paretozoom.kernels.balls import Layout
 from paretozoom.kernels.kinds import CATEGORICAL, FINITE, LATTICE, MATRIX, MOST_INTERVALS, PERIODIC, SLICES
-from paretozoom.kernels.pareto import mark_front
 from paretozoom.policies.base import Piece, Policy
+from paretozoom.policies.fronts import learned_numbers, on_front
 from paretozoom.policies.opened import checked_array
 from paretozoom.policies.parameters import (
     check_zoomable,
@@ -248,11 +248,8 @@ class Zooming(Policy):
     def _believed(now: Balls, relevant: Ints) -> Ints:
         """1 where a relevant ball has seen every objective and no other such ball's mean dominates its own."""
         seen = np.flatnonzero(now.count[relevant].min(axis=1) > 0)
-        means = now.mean[relevant[seen]]
-        marks = np.zeros(2 * len(seen), np.int64)
-        mark_front(means.T.ravel(), 0, means.shape[1], marks, 0, len(seen), len(seen))
         chosen = np.zeros(len(relevant), np.int64)
-        chosen[seen] = marks[: len(seen)]
+        chosen[seen] = on_front(now.mean[relevant[seen]])
         return chosen
 
     def _domain(self, at: Layout, point: Floats, extent: int, relevant: int) -> Any:
@@ -296,7 +293,7 @@ class Zooming(Policy):
         """(index, mean, uncertainty, count) of a relevant ball, by objective and in the user's units."""
         ball = self._ints[at.relevant + place]
         about: list[dict[str, Any]] = [{}, {}, {}, {}]
-        for o, (name, decode, span) in enumerate(self._learned_objectives()):
+        for o, (name, decode, span) in enumerate(learned_numbers(self.problem, self._weights())):
             count = int(now.count[ball, o])
             unsure = balls.uncertainty(self._floats, self._ints, at, count) * span
             about[0][name] = _finite_or_none(decode(self._floats[at.indices + o * relevant + place]))
@@ -304,10 +301,6 @@ class Zooming(Policy):
             about[2][name] = _finite_or_none(unsure)
             about[3][name] = count
         return about
-
-    def _learned_objectives(self) -> list[tuple[str, Callable[[float], float], float]]:
-        """(name, decoder to the user's units, span) of each number a ball learns."""
-        return [(o.name, o.decode, o.span) for o in self.problem.objectives]
 
 
 def _columns(f: Floats, i: Ints) -> Balls:

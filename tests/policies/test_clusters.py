@@ -199,12 +199,12 @@ def test_features() -> None:
 def test_front_shows_index_mean_and_count() -> None:
     policy = CLUB(groups(2, 2), alpha=0.5)
     (first, _) = policy.front([0])
-    assert (first.mean, first.count) == ({"weighted": None}, {"weighted": 0})
+    assert (first.mean, first.count) == ({"r": None}, {"r": 0})
     decision = policy.ask([0], feasible=["a0"])
     policy.tell(decision, [1.0])
     (piece,) = policy.front([1], believed=True)
-    assert (piece.arm, piece.mean, piece.count) == ("a0", {"weighted": 0.5}, {"weighted": 1})
-    assert piece.uncertainty["weighted"] == pytest.approx(0.5 * math.sqrt(0.5 * math.log(3)))
+    assert (piece.arm, piece.mean, piece.count) == ("a0", {"r": 0.5}, {"r": 1})
+    assert piece.uncertainty["r"] == pytest.approx(0.5 * math.sqrt(0.5 * math.log(3)))
     assert policy.front([1], feasible=["a1"])[0].arm == "a1"
 
 

@@ -176,7 +176,7 @@ def test_sup_linucb_refuses(settings: dict[str, Any], message: str) -> None:
 
 def test_sup_linucb_needs_a_scale() -> None:
     unscaled = Problem(context=[], arm=Finite(["a"]), objectives=[Objective("r", low=None, high=None, bounded=False)])
-    with pytest.raises(Refused, match="needs rewards scaled to"):
+    with pytest.raises(Refused, match="sup-linucb needs the scale of the expected reward"):
         SupLinUCB(unscaled)
     policy = LinUCB(unscaled)
     policy.tell(policy.ask(), [-40.0])

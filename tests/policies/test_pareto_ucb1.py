@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from paretozoom import Categorical, Objective, Problem, Real
+from paretozoom import Categorical, Finite, Objective, Problem, Real, Refused
 from paretozoom.kernels.pareto_ucb1 import bonus
 from paretozoom.policies.pareto_ucb1 import ParetoUCB1
 from tests.reference.play import World
@@ -65,3 +65,9 @@ def test_places_within_a_cell_are_feasible() -> None:
         policy.drop(decision)
     # 1 / density averages to the size of what can be played: 0.1 for each choice, and 0.15 more for "v".
     assert abs(total / asks - 0.35) < 0.03
+
+
+def test_unknown_scales_are_refused() -> None:
+    unscaled = Problem(context=[], arm=Finite(["a"]), objectives=[Objective("r", low=None, high=None)])
+    with pytest.raises(Refused, match="pareto-ucb1 needs the scale of the expected reward"):
+        ParetoUCB1(unscaled)
