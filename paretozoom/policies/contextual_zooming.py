@@ -7,17 +7,10 @@ from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any, ClassVar, Literal
 
-from paretozoom import theory
 from paretozoom.kernels import contextual_zooming
 from paretozoom.kernels.balls import Layout
 from paretozoom.policies.about import About
-from paretozoom.policies.parameters import (
-    checked_delta,
-    checked_positive,
-    checked_problem,
-    epoch_delta,
-    scalarisation,
-)
+from paretozoom.policies.parameters import checked_problem, scalarisation
 from paretozoom.policies.zooming import Zooming
 from paretozoom.problem import Problem
 from paretozoom.records import Refused, Values
@@ -67,19 +60,17 @@ class ContextualZooming(Zooming):
         if radius not in ("slivkins", "pcz"):
             raise Refused(f"radius: {radius!r} is not 'slivkins' or 'pcz'")
         self.radius = radius
-        self.delta = checked_delta(delta)
-        self.noise = checked_positive(noise, "noise")
         self._scalar = scalarisation(checked_problem(problem), objective, weights)
         parameters = {
             "objective": objective,
             "weights": None if weights is None else self._scalar,
             "radius": radius,
-            "delta": self.delta,
-            "noise": self.noise,
         }
         super().__init__(
             problem,
             horizon=horizon,
+            delta=delta,
+            noise=noise,
             confidence=confidence,
             similarity=similarity,
             centre=centre,
@@ -88,17 +79,13 @@ class ContextualZooming(Zooming):
         )
         self._needs = sum(1 << i for i, w in enumerate(self._scalar) if w > 0)
 
-    def _learned(self) -> int:
-        return 1
-
     def _weights(self) -> list[float]:
         return self._scalar
 
     def _radius(self, horizon: int, epoch: int) -> tuple[float, float, float]:
         if self.radius == "slivkins":
             return 4.0 * self.confidence, math.log(horizon), 1.0
-        delta = epoch_delta(self.delta, horizon, epoch, self.horizon is None)
-        return self.noise * self.confidence, 2.0 * theory.confidence_constant(1, horizon, delta), 0.0
+        return super()._radius(horizon, epoch)
 
     def _mark(self, at: Layout, relevant: int) -> None:
         contextual_zooming.mark_best(self._floats, self._ints, at, relevant)

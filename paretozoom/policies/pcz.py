@@ -6,12 +6,10 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any, ClassVar
 
-from paretozoom import theory
 from paretozoom.kernels import pcz
 from paretozoom.kernels.balls import Layout
 from paretozoom.kernels.pareto import mark_front
 from paretozoom.policies.about import About
-from paretozoom.policies.parameters import checked_delta, checked_positive, epoch_delta
 from paretozoom.policies.zooming import Zooming
 from paretozoom.problem import Problem
 from paretozoom.records import Values
@@ -63,26 +61,16 @@ class PCZ(Zooming):
         centre: tuple[Values, Values] | None = None,
         seed: int = 0,
     ) -> None:
-        self.delta = checked_delta(delta)
-        self.noise = checked_positive(noise, "noise")
-        parameters = {"delta": self.delta, "noise": self.noise}
         super().__init__(
             problem,
             horizon=horizon,
+            delta=delta,
+            noise=noise,
             confidence=confidence,
             similarity=similarity,
             centre=centre,
             seed=seed,
-            parameters=parameters,
         )
-
-    def _learned(self) -> int:
-        return self._objectives
-
-    def _radius(self, horizon: int, epoch: int) -> tuple[float, float, float]:
-        delta = epoch_delta(self.delta, horizon, epoch, self.horizon is None)
-        constant = theory.confidence_constant(self._objectives, horizon, delta)
-        return self.noise * self.confidence, 2.0 * constant, 0.0
 
     def _mark(self, at: Layout, relevant: int) -> None:
         mark_front(self._floats, at.indices, at.learned, self._ints, at.chosen, relevant, at.near)

@@ -20,15 +20,18 @@ from paretozoom.policies.fronts import learned_numbers, on_front
 from paretozoom.policies.opened import checked_array
 from paretozoom.policies.parameters import (
     check_zoomable,
+    checked_delta,
     checked_horizon,
     checked_positive,
     checked_problem,
     checked_similarity,
     encoded_centre,
+    epoch_delta,
 )
 from paretozoom.problem import Problem
 from paretozoom.records import Decision, Refused, Values
 from paretozoom.similarity import Similarity
+from paretozoom.theory import confidence_constant
 
 FIRST_CAPACITY = 64
 LATTICES_SHOWN = 16
@@ -64,20 +67,26 @@ class Zooming(Policy):
         problem: Problem,
         *,
         horizon: int | None,
+        delta: float | None,
+        noise: float,
         confidence: float,
         similarity: Similarity | Mapping[str, Any] | None,
         centre: tuple[Values, Values] | None,
         seed: int,
-        parameters: Mapping[str, Any],
+        parameters: Mapping[str, Any] | None = None,
     ) -> None:
         check_zoomable(checked_problem(problem), self.name)
         self.horizon = checked_horizon(horizon)
+        self.delta = checked_delta(delta)
+        self.noise = checked_positive(noise, "noise")
         self.confidence = checked_positive(confidence, "confidence")
         self.similarity = checked_similarity(problem, similarity)
         self._root, plain = encoded_centre(problem, centre)
         told = {
             "horizon": self.horizon,
-            **parameters,
+            **(parameters or {}),
+            "delta": self.delta,
+            "noise": self.noise,
             "confidence": self.confidence,
             "similarity": self.similarity.parameters,
             "centre": plain,
@@ -88,11 +97,12 @@ class Zooming(Policy):
 
     def _learned(self) -> int:
         """How many numbers a ball keeps the mean of."""
-        raise NotImplementedError
+        return 1 if self._weights() else self._objectives
 
     def _radius(self, horizon: int, epoch: int) -> tuple[float, float, float]:
-        """(multiplier, numerator, offset): u = multiplier * sqrt(numerator / (count + offset))."""
-        raise NotImplementedError
+        """(multiplier, numerator, offset): u = multiplier * sqrt(numerator / (count + offset)); the paper's u_B."""
+        delta = epoch_delta(self.delta, horizon, epoch, self.horizon is None)
+        return self.noise * self.confidence, 2.0 * confidence_constant(self._learned(), horizon, delta), 0.0
 
     def _weights(self) -> list[float]:
         """How rewards are summed if one scalar is learned; empty if each objective is."""
