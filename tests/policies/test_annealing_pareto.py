@@ -11,11 +11,11 @@ from paretozoom import Finite, Objective, Problem, Refused
 from paretozoom.checks import check_policy
 from paretozoom.kernels.annealing_pareto import epsilon
 from paretozoom.policies.annealing_pareto import AnnealingPareto
+from tests.reference.lockstep import lockstep
 from tests.reference.play import World
 from tests.reference.problems import LATTICE_PROBLEMS, PROBLEMS, feasible_sets
 from tests.reference.tables.annealing_pareto import AnnealingPareto as Twin
 from tests.reference.tables.annealing_pareto import anneal
-from tests.reference.tables.lockstep import lockstep
 
 ALL = PROBLEMS | LATTICE_PROBLEMS
 FAST = {"decay": 0.99, "first_plays": 3}
@@ -38,7 +38,7 @@ FOUR = Problem(context=[], arm=Finite(list(MEANS)), objectives=[Objective("r"), 
 @pytest.mark.parametrize(("title", "given"), CASES)
 def test_same_decisions_as_the_slow_twin(title: str, given: dict[str, Any], restricted: bool) -> None:
     problem = ALL[title]
-    sets = feasible_sets(problem, 5) if restricted and given.get("within") != "cell" else None
+    sets = feasible_sets(problem, 5) if restricted else None
     policy = AnnealingPareto(problem, seed=3, **given)
     twin = Twin(problem, seed=3, **{"prune_kept": False, **given})
     lockstep(policy, twin, World(problem, 4), 300, feasible=sets)

@@ -18,8 +18,8 @@ from paretozoom.policies.epoch_greedy import EpochGreedy
 from paretozoom.policies.ilovetoconbandits import ILoveToConBandits
 from paretozoom.policies.policy_elimination import PolicyElimination
 from paretozoom.policies.randomized_ucb import RandomizedUCB
-from tests.reference.classes import classes as reference
-from tests.reference.classes.lockstep import lockstep
+from tests.reference import classes as reference
+from tests.reference.lockstep import lockstep
 from tests.reference.play import World
 
 ALL: list[type[PolicyClass]] = [EpochGreedy, ILoveToConBandits, PolicyElimination, RandomizedUCB]
@@ -222,16 +222,18 @@ def test_same_decisions_as_the_twin_on_finite_arms(policy: Any, pareto: bool, sc
     table: dict[str, Any] = {"rules": RULES, "cells": 4}
     mine, theirs = _players(policy, LABELS, {**table, **weights, "pareto": pareto}, {**table, **weights})
     sets = [None, ["a", "c"], None, ["b"], None]
-    lockstep(mine, theirs, World(LABELS, 3), 600, feasible=lambda t: sets[t % 5], scrambled=scrambled)
+    lockstep(mine, theirs, World(LABELS, 3), 600, feasible=itertools.cycle(sets).__next__, scrambled=scrambled)
     assert mine.played == pytest.approx(np.array(theirs.played), abs=1e-9)
     assert policy is EpochGreedy or len(set(theirs.played)) > 2  # something was solved
 
 
+@pytest.mark.parametrize("within", ["centre", "cell"])
 @pytest.mark.parametrize("policy", ALL)
-def test_same_decisions_as_the_twin_on_a_grid(policy: Any) -> None:
-    mine, theirs = _players(policy, LINE, {"arms": 4}, {"arms": 4, "weights": [1.0, 0.0]})
+def test_same_decisions_as_the_twin_on_a_grid(policy: Any, within: str) -> None:
+    grid: dict[str, Any] = {"arms": 4, "within": within}
+    mine, theirs = _players(policy, LINE, grid, {**grid, "weights": [1.0, 0.0]})
     sets: list[Any] = [None, {"y": (0.3, 0.7)}, None, {"y": (0.0, 0.05)}, None, None]
-    lockstep(mine, theirs, World(LINE, 4), 300, feasible=lambda t: sets[t % 6])
+    lockstep(mine, theirs, World(LINE, 4), 300, feasible=itertools.cycle(sets).__next__)
 
 
 @pytest.mark.parametrize("policy", ALL)

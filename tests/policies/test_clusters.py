@@ -16,8 +16,8 @@ from paretozoom.policies.club import CLUB
 from paretozoom.policies.clustered import Clustered
 from paretozoom.policies.cofiba import COFIBA
 from paretozoom.policies.items import MOST_FEATURES, item_features
-from tests.reference.clusters.clusters import Club, Cofiba, component
-from tests.reference.clusters.lockstep import lockstep
+from tests.reference.clusters import Club, Cofiba, component
+from tests.reference.lockstep import lockstep
 from tests.reference.play import World
 from tests.reference.problems import PROBLEMS
 
@@ -59,9 +59,7 @@ def test_twins_make_the_same_decisions(pair: str, shape: str, scrambled: bool) -
     )
     rng = np.random.default_rng(3)
     world = World(problem, seed=2, noise=0.1)
-    # The twin draws in whole cells.
-    draw = None if settings.get("within") == "cell" else lambda: feasible_sets(problem, rng)
-    lockstep(policy, twin, world, 220, scrambled=scrambled, feasible=draw)
+    lockstep(policy, twin, world, 220, scrambled=scrambled, feasible=lambda: feasible_sets(problem, rng))
     assert policy.told.tolist() == twin.told
     own = [twin.weights_of(user) for user in range(twin.cells)]
     np.testing.assert_allclose(policy.user_weights, own, rtol=0, atol=1e-10)

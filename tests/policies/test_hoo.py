@@ -15,10 +15,10 @@ from paretozoom.policies.base import Piece
 from paretozoom.policies.hoo import HOO
 from paretozoom.policies.mo_hoo import MOHOO
 from paretozoom.policies.trees import ArmTrees
+from tests.reference.lockstep import lockstep
 from tests.reference.play import World
 from tests.reference.problems import feasible_sets, is_allowed
 from tests.reference.trees import hoo as twins
-from tests.reference.trees.lockstep import lockstep
 
 ONE, TWO = [Objective("r")], [Objective("r"), Objective("s")]
 THREE = [*TWO, Objective("z", goal="min", low=-1, high=4)]

@@ -13,8 +13,8 @@ from paretozoom.policies.kernel_ucb import KernelUCB
 from paretozoom.policies.linucb import LinUCB
 from paretozoom.policies.sup_kernel_ucb import SupKernelUCB
 from paretozoom.policies.sup_linucb import SupLinUCB
-from tests.reference.linear import linear as slow
-from tests.reference.linear.lockstep import lockstep
+from tests.reference import linear as slow
+from tests.reference.lockstep import lockstep
 from tests.reference.play import World
 from tests.reference.problems import LATTICE_PROBLEMS, PROBLEMS, feasible_sets
 
@@ -35,7 +35,7 @@ def test_kernel_ucb_equals_its_twin(title: str, budget: int) -> None:
 @pytest.mark.parametrize("title", ["plane", "labels", "mixed arms"])
 def test_kernel_ucb_with_feasible_sets_and_several_objectives(title: str, settings: dict[str, Any]) -> None:
     problem = MIXED[title]
-    given = {"arms": 3, "within": "centre", "budget": 25, "eta": 0.5, "seed": 5, **settings}
+    given = {"arms": 3, "within": "cell", "budget": 25, "eta": 0.5, "seed": 5, **settings}
     world, allowed = World(problem, 2), feasible_sets(problem, 7)
     lockstep(KernelUCB(problem, **given), slow.KernelUCB(problem, **given), world, 60, feasible=allowed)
 
@@ -55,7 +55,7 @@ def test_sup_kernel_ucb_equals_its_twin(title: str, explore: Any) -> None:
 @pytest.mark.parametrize("title", ["plane", "labels", "mixed arms"])
 def test_sup_kernel_ucb_with_feasible_sets_and_several_objectives(title: str, settings: dict[str, Any]) -> None:
     problem = MIXED[title]
-    given = {"horizon": 40, "confidence": 0.05, "arms": 3, "within": "centre", "length": 1.0, "seed": 5, **settings}
+    given = {"horizon": 40, "confidence": 0.05, "arms": 3, "within": "cell", "length": 1.0, "seed": 5, **settings}
     world, allowed = World(problem, 2), feasible_sets(problem, 7)
     lockstep(SupKernelUCB(problem, **given), slow.SupKernelUCB(problem, **given), world, 60, feasible=allowed)
 

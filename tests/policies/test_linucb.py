@@ -14,8 +14,8 @@ from paretozoom.kernels.linear import SCALE
 from paretozoom.policies.features import FeatureMap, Features
 from paretozoom.policies.linucb import LinUCB
 from paretozoom.policies.sup_linucb import SupLinUCB
-from tests.reference.linear import linear as slow
-from tests.reference.linear.lockstep import lockstep
+from tests.reference import linear as slow
+from tests.reference.lockstep import lockstep
 from tests.reference.play import World
 from tests.reference.problems import LATTICE_PROBLEMS, PROBLEMS, feasible_sets
 
@@ -37,7 +37,7 @@ def test_linucb_equals_its_twin(model: Any, title: str) -> None:
 @pytest.mark.parametrize("title", ["plane", "labels", "mixed arms"])
 def test_linucb_with_feasible_sets_and_several_objectives(title: str, model: Any, settings: dict[str, Any]) -> None:
     problem = MIXED[title]
-    given = {"model": model, "arms": 4, "within": "centre", "seed": 5, **settings}
+    given = {"model": model, "arms": 4, "within": "cell", "seed": 5, **settings}
     world, allowed = World(problem, 2), feasible_sets(problem, 7)
     lockstep(LinUCB(problem, **given), slow.LinUCB(problem, **given), world, 80, feasible=allowed)
 
@@ -56,7 +56,7 @@ def test_sup_linucb_equals_its_twin(title: str, explore: Any) -> None:
 @pytest.mark.parametrize("title", ["plane", "labels", "mixed arms"])
 def test_sup_linucb_with_feasible_sets_and_several_objectives(title: str, settings: dict[str, Any]) -> None:
     problem = MIXED[title]
-    given = {"horizon": 40, "confidence": 0.1, "arms": 3, "within": "centre", "seed": 5, **settings}
+    given = {"horizon": 40, "confidence": 0.1, "arms": 3, "within": "cell", "seed": 5, **settings}
     world, allowed = World(problem, 2), feasible_sets(problem, 7)
     lockstep(SupLinUCB(problem, **given), slow.SupLinUCB(problem, **given), world, 100, feasible=allowed)
 
@@ -128,7 +128,7 @@ def test_joint_features_have_a_norm_of_at_most_one(title: str, features: Feature
 
 
 def test_features_of_the_plane() -> None:
-    twin = slow.Twin(PROBLEMS["plane"], arms=10)
+    twin = slow.Estimating(PROBLEMS["plane"], arms=10)
     np.testing.assert_allclose(twin.joint([0.5], 7, "products"), np.array([1, 0.5, 0.75, 0.375]) / 2)
     quadratic = FeatureMap.of(PROBLEMS["plane"], 10, "quadratic")
     assert quadratic.pairs == [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)]

@@ -11,10 +11,10 @@ from paretozoom import Categorical, Finite, Objective, Problem, Real, Refused
 from paretozoom.kernels import table
 from paretozoom.kernels.moc_mab import choose_second, uncertainty
 from paretozoom.policies.moc_mab import MOCMAB
+from tests.reference.lockstep import lockstep
 from tests.reference.play import World
 from tests.reference.problems import feasible_sets
 from tests.reference.trees import moc_mab
-from tests.reference.trees.lockstep import lockstep
 
 TWO = [Objective("r"), Objective("s")]
 THREE = [Objective("r"), Objective("s", goal="min", low=0, high=4), Objective("z")]

@@ -13,9 +13,9 @@ from paretozoom.feasible import ANY
 from paretozoom.kernels import pareto_kg
 from paretozoom.kernels.table import list_arms, table
 from paretozoom.policies.pareto_kg import ParetoKG
+from tests.reference.lockstep import lockstep
 from tests.reference.play import World
 from tests.reference.problems import LATTICE_PROBLEMS, PROBLEMS, feasible_sets
-from tests.reference.tables.lockstep import lockstep
 from tests.reference.tables.pareto_kg import ParetoKG as Twin
 
 ALL = PROBLEMS | LATTICE_PROBLEMS
@@ -38,7 +38,7 @@ FOUR = Problem(context=[], arm=Finite(list("abcd")), objectives=[Objective("r"),
 @pytest.mark.parametrize(("title", "given"), CASES)
 def test_same_decisions_as_the_slow_twin(title: str, given: dict[str, Any], restricted: bool) -> None:
     problem = ALL[title]
-    sets = feasible_sets(problem, 5) if restricted and given.get("within") != "cell" else None
+    sets = feasible_sets(problem, 5) if restricted else None
     policy, twin = ParetoKG(problem, seed=3, **given), Twin(problem, seed=3, **given)
     lockstep(policy, twin, World(problem, 4), 300, feasible=sets)
 

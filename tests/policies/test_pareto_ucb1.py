@@ -9,9 +9,9 @@ import pytest
 from paretozoom import Categorical, Finite, Objective, Problem, Real, Refused
 from paretozoom.kernels.pareto_ucb1 import bonus
 from paretozoom.policies.pareto_ucb1 import ParetoUCB1
+from tests.reference.lockstep import lockstep
 from tests.reference.play import World
 from tests.reference.problems import LATTICE_PROBLEMS, PROBLEMS, feasible_sets
-from tests.reference.tables.lockstep import lockstep
 from tests.reference.tables.ucb1 import UCB1
 from tests.reference.tables.ucb1 import ParetoUCB1 as Twin
 
@@ -37,12 +37,10 @@ def test_check_values() -> None:
 @pytest.mark.parametrize("restricted", [False, True])
 @pytest.mark.parametrize(("title", "given"), CASES)
 def test_same_decisions_as_the_slow_twin(title: str, given: dict[str, Any], restricted: bool) -> None:
-    # A place within a cell is drawn from the whole cell, whatever part of it is feasible.
     problem = ALL[title]
-    sets = feasible_sets(problem, 5) if restricted and given.get("within") != "cell" else None
-    lockstep(
-        ParetoUCB1(problem, seed=3, **given), Twin(problem, seed=3, **given), World(problem, 4), 250, feasible=sets
-    )
+    sets = feasible_sets(problem, 5) if restricted else None
+    policy, twin = ParetoUCB1(problem, seed=3, **given), Twin(problem, seed=3, **given)
+    lockstep(policy, twin, World(problem, 4), 250, feasible=sets)
 
 
 @pytest.mark.parametrize("scrambled", [False, True])

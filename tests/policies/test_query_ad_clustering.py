@@ -10,9 +10,9 @@ import pytest
 from paretozoom import Asked, Categorical, Finite, Integer, Objective, Problem, Real, Refused, Snapshot, Told
 from paretozoom.kernels.query_ad_clustering import bonus
 from paretozoom.policies.query_ad_clustering import QueryAdClustering
+from tests.reference.lockstep import lockstep
 from tests.reference.play import World
 from tests.reference.problems import feasible_sets, is_allowed
-from tests.reference.trees.lockstep import lockstep
 from tests.reference.trees.query_ad_clustering import QueryAdClustering as Twin
 
 TWO = [Objective("r"), Objective("s", goal="min", low=0, high=4)]

@@ -14,9 +14,9 @@ from paretozoom.kernels import scalarized_ucb1
 from paretozoom.kernels.table import KEY0, list_arms, table
 from paretozoom.policies.pareto_ucb1 import ParetoUCB1
 from paretozoom.policies.scalarized_ucb1 import ScalarizedUCB1
+from tests.reference.lockstep import lockstep
 from tests.reference.play import World
 from tests.reference.problems import LATTICE_PROBLEMS, PROBLEMS, feasible_sets
-from tests.reference.tables.lockstep import lockstep
 from tests.reference.tables.scalarized_ucb1 import ScalarizedUCB1 as Twin
 from tests.reference.tables.ucb1 import UCB1
 
@@ -46,7 +46,7 @@ def twin_of(policy: ScalarizedUCB1, given: dict[str, Any], seed: int) -> Twin:
 def test_same_decisions_as_the_slow_twin(title: str, given: dict[str, Any], restricted: bool) -> None:
     problem = ALL[title]
     policy = ScalarizedUCB1(problem, seed=3, **given)
-    sets = feasible_sets(problem, 5) if restricted and given.get("within") != "cell" else None
+    sets = feasible_sets(problem, 5) if restricted else None
     lockstep(policy, twin_of(policy, given, 3), World(problem, 4), 300, feasible=sets)
 
 

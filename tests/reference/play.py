@@ -75,7 +75,7 @@ def play(
         decisions = [player.ask(context, **restricted) for player in players]
         assert all(decision == decisions[0] for decision in decisions), decisions
         log.append(Asked(decisions[0]))
-        for wait, event in _feedback(decisions[0], world, scrambled):
+        for wait, event in feedback(decisions[0], world, scrambled):
             ticket += 1
             heapq.heappush(waiting, (t + wait, ticket, event))
         while waiting and waiting[0][0] <= t:
@@ -89,7 +89,7 @@ def play(
     return log
 
 
-def _feedback(decision: Decision, world: World, scrambled: bool) -> list[tuple[int, Told | Dropped]]:
+def feedback(decision: Decision, world: World, scrambled: bool) -> list[tuple[int, Told | Dropped]]:
     """What will happen to a decision, and how many rounds later."""
     number, reward, rng = decision.number, world.reward(decision), world.rng
     if not scrambled:

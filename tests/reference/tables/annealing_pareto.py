@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from paretozoom import Problem
+from paretozoom import Decision, Problem
 from tests.reference.pareto import Vector, dominated
 from tests.reference.tables.ucb1 import Averages
 
@@ -37,19 +37,19 @@ class AnnealingPareto(Averages):
 
     def epsilon(self, number: int) -> float:
         """The margin of a decision."""
-        return float(self.decay**number) / (len(self.arms) * self.objectives)
+        return float(self.decay**number) / (len(self.arms) * self.learned)
 
     def known(self, cell: int) -> dict[int, list[float]]:
         """The means of the arms played often enough."""
         rows = {arm: cell * len(self.arms) + arm for arm in range(len(self.arms))}
         return {arm: self.mean(row) for arm, row in rows.items() if self.plays(row) >= self.first_plays}
 
-    def learn(self, number: int, credit: int, reward: list[float]) -> None:
+    def learn(self, decision: Decision, reward: list[float]) -> None:
         """Keep the reward, update A*."""
-        super().learn(number, credit, reward)
-        cell, everyone = credit // len(self.arms), set(range(len(self.arms)))
+        super().learn(decision, reward)
+        cell, everyone = decision.credit // len(self.arms), set(range(len(self.arms)))
         known, before = self.known(cell), self.playable.get(cell, everyone)
-        after = anneal(known, before, self.epsilon(number), self.prune_kept)
+        after = anneal(known, before, self.epsilon(decision.number), self.prune_kept)
         self.playable[cell] = after | (everyone - set(known))
 
     def pick(self, cell: int, listed: list[int], number: int) -> tuple[int, float]:
@@ -57,7 +57,7 @@ class AnnealingPareto(Averages):
         known = self.known(cell)
         unknown = [arm for arm in listed if arm not in known]
         if unknown:
-            return self.uniform_on(unknown, number)
+            return self.uniform_on(unknown)
         kept = [arm for arm in listed if arm in self.playable.get(cell, set(listed))]
         near = near_best({arm: known[arm] for arm in listed}, self.epsilon(number))
-        return self.uniform_on(kept or sorted(near), number)
+        return self.uniform_on(kept or sorted(near))

@@ -31,10 +31,10 @@ class ParetoKG(Averages):
         rows = [cell * len(self.arms) + arm for arm in listed]
         if any(self.plays(row) < self.first_plays for row in rows):
             few = [arm for arm, row in zip(listed, rows, strict=True) if self.plays(row) < self.first_plays]
-            return self.uniform_on(few, number)
+            return self.uniform_on(few)
         means = [self.mean(row) for row in rows]
-        vectors = [[self.index(rows, means, k, o, number) for o in range(self.objectives)] for k in range(len(rows))]
-        return self.uniform_on(self.front_of(listed, vectors), number)
+        vectors = [[self.index(rows, means, k, o, number) for o in range(self.learned)] for k in range(len(rows))]
+        return self.uniform_on(self.front_of(listed, vectors))
 
     def index(self, rows: list[int], means: list[list[float]], k: int, o: int, number: int) -> float:
         """The mean and what is added to it."""
@@ -42,7 +42,7 @@ class ParetoKG(Averages):
             return means[k][o]
         other = max(mean[o] for j, mean in enumerate(means) if j != k)
         gained = worth(means[k][o], other, self.deviation(rows[k], o), self.plays(rows[k]))
-        factor = self.confidence * max(self.horizon - number, 0) * len(self.arms) * self.objectives
+        factor = self.confidence * max(self.horizon - number, 0) * len(self.arms) * self.learned
         return means[k][o] + factor * gained
 
     def deviation(self, row: int, o: int) -> float:

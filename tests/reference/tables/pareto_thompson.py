@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from paretozoom import Problem
-from tests.reference.tables.finite import FiniteTwin
+from paretozoom import Decision, Problem
+from tests.reference.finite import FiniteTwin
 
 BLOCKS = 32
 SAMPLE_STREAM = 1 << 32
@@ -39,9 +39,9 @@ class ParetoThompson(FiniteTwin):
         self.resamples = resamples
         self.parameters: dict[int, list[list[float]]] = {}
 
-    def learn(self, number: int, credit: int, reward: list[float]) -> None:
+    def learn(self, decision: Decision, reward: list[float]) -> None:
         """Add r and 1 - r."""
-        pairs = self.parameters.setdefault(credit, [[1.0, 1.0] for _ in reward])
+        pairs = self.parameters.setdefault(decision.credit, [[1.0, 1.0] for _ in reward])
         for pair, r in zip(pairs, reward, strict=True):
             cut = min(1.0, max(0.0, r))
             pair[0] += cut
@@ -51,16 +51,16 @@ class ParetoThompson(FiniteTwin):
         """The front of one sample of all means."""
         vectors = []
         for arm in listed:
-            pairs = self.parameters.get(cell * len(self.arms) + arm, [[1.0, 1.0]] * self.objectives)
+            pairs = self.parameters.get(cell * len(self.arms) + arm, [[1.0, 1.0]] * self.learned)
             vector = []
             for o, (a, b) in enumerate(pairs):
-                first = SAMPLE_STREAM + ((sample * len(self.arms) + arm) * self.objectives + o) * BLOCKS
-                vector.append(beta(a, b, lambda block, first=first: self.uniforms(number, first + block)))
+                first = SAMPLE_STREAM + ((sample * len(self.arms) + arm) * self.learned + o) * BLOCKS
+                vector.append(beta(a, b, lambda block, first=first: self.draws(first + block)))
             vectors.append(vector)
         return self.front_of(listed, vectors)
 
     def pick(self, cell: int, listed: list[int], number: int) -> tuple[int, float]:
         """Uniform on the front of the first sample; its probability averaged over all."""
         fronts = [self.sampled_front(cell, listed, number, sample) for sample in range(self.resamples + 1)]
-        arm, _ = self.uniform_on(fronts[0], number)
+        arm, _ = self.uniform_on(fronts[0])
         return arm, sum(1 / len(front) for front in fronts if arm in front) / len(fronts)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from paretozoom import Problem
-from tests.reference.tables.finite import FiniteTwin
+from paretozoom import Decision, Problem
+from tests.reference.finite import FiniteTwin
 
 
 class Averages(FiniteTwin):
@@ -16,9 +16,9 @@ class Averages(FiniteTwin):
         super().__init__(problem, **given)
         self.rewards: dict[int, list[list[float]]] = {}
 
-    def learn(self, number: int, credit: int, reward: list[float]) -> None:
+    def learn(self, decision: Decision, reward: list[float]) -> None:
         """Keep the reward."""
-        self.rewards.setdefault(credit, []).append(reward)
+        self.rewards.setdefault(decision.credit, []).append(reward)
 
     def plays(self, credit: int) -> int:
         """How many rewards there are."""
@@ -27,7 +27,7 @@ class Averages(FiniteTwin):
     def mean(self, credit: int) -> list[float]:
         """Their mean, by objective."""
         kept = self.rewards[credit]
-        return [_total(r[o] for r in kept) / len(kept) for o in range(self.objectives)]
+        return [_total(r[o] for r in kept) / len(kept) for o in range(self.learned)]
 
 
 def _total(values: Any) -> float:
@@ -44,7 +44,7 @@ class UCB1(Averages):
     def pick(self, cell: int, listed: list[int], number: int) -> tuple[int, float]:
         """The largest index."""
         indices = {arm: self.index(cell * len(self.arms) + arm, max(number, 1)) for arm in listed}
-        return self.uniform_on([arm for arm in listed if indices[arm] == max(indices.values())], number)
+        return self.uniform_on([arm for arm in listed if indices[arm] == max(indices.values())])
 
     def index(self, credit: int, n: int) -> float:
         """Infinite before the first play."""
@@ -62,12 +62,12 @@ class ParetoUCB1(Averages):
     def pick(self, cell: int, listed: list[int], number: int) -> tuple[int, float]:
         """Uniform on the front."""
         vectors = [self.index(cell * len(self.arms) + arm, max(number, 1)) for arm in listed]
-        return self.uniform_on(self.front_of(listed, vectors), number)
+        return self.uniform_on(self.front_of(listed, vectors))
 
     def index(self, credit: int, n: int) -> list[float]:
         """Infinite before the first play."""
         plays = self.plays(credit)
         if plays == 0:
-            return [math.inf] * self.objectives
-        more = math.sqrt(2 * math.log(n * (self.objectives * self.front_size) ** 0.25) / plays)
+            return [math.inf] * self.learned
+        more = math.sqrt(2 * math.log(n * (self.learned * self.front_size) ** 0.25) / plays)
         return [mean + more for mean in self.mean(credit)]

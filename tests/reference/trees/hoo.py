@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from paretozoom import Problem
+from paretozoom import Decision, Problem
 from tests.reference.pareto import front
-from tests.reference.trees.finite import PLAY_STREAM
-from tests.reference.trees.lockstep import Answer, Draws
+from tests.reference.twin import PLAY_STREAM, Answer, Boxes, Twin
 
 Side = tuple[float, float]  # low and high; of a discrete side the first value's number and that after the last
 Vector = tuple[float, ...]
@@ -27,37 +26,26 @@ class Node:
     children: list[Node | None] = field(default_factory=lambda: [None, None])
 
 
-class Trees:
+class Trees(Twin):
     """What both share: cells, feasible parts, credits; a subclass says how likely the left child is next."""
 
     def __init__(
         self, problem: Problem, *, horizon: int, nu1: float = 1.0, rho: float | None = None, scale: float = 1.0,
         cells: int = 1, weights: Sequence[float] = (), seed: int
     ) -> None:  # fmt: skip
-        self.problem, self.cells, self.weights, self.draws = problem, cells, weights, Draws(seed)
-        values = problem.encoding.values.tolist()
-        self.context_values, self.arm_values = values[: len(problem.context)], values[len(problem.context) :]
-        self.finite = len(problem.encoding.arms) > 0
+        super().__init__(problem, weights=weights, seed=seed)
+        self.divide(cells)
+        self.arm_values = self.values[self.first :]
         self.counts = [len(problem.encoding.arms)] if self.finite else [abs(v) for v in self.arm_values]
         self.nu, self.rho = nu1, 2 ** (-1 / len(self.counts)) if rho is None else rho
         self.log = 2 * math.log(horizon) * scale**2
         self.depth = max(1, math.ceil((0.5 * math.log(horizon) - math.log(1 / nu1)) / math.log(1 / self.rho)))
-        copies = math.prod(1 if cells == 1 else -v if v < 0 else cells for v in self.context_values)
-        self.nodes = [Node(k, 0, None) for k in range(copies)]
-        self.copies = copies
+        self.copies = math.prod(self.divisions)
+        self.nodes = [Node(k, 0, None) for k in range(self.copies)]
 
     def lean(self, node: Node) -> float:
         """The probability of going left where both ways are feasible."""
         raise NotImplementedError
-
-    def cell(self, context: Sequence[float]) -> int:
-        """The number of the cell of a context."""
-        number = 0
-        for x, values in zip(context, self.context_values, strict=True):
-            if self.cells > 1:
-                parts = -values if values < 0 else self.cells
-                number = number * parts + (int(x) if values < 0 else min(int(x * parts), parts - 1))
-        return number
 
     def halves(self, box: list[Side]) -> list[list[Side]]:
         """Both halves of a cell along its first longest side; none if it cannot be halved."""
@@ -74,7 +62,7 @@ class Trees:
         cut = (low + high) // 2 if self.counts[j] else (low + high) / 2
         return [[*box[:j], side, *box[j + 1 :]] for side in ((low, cut), (cut, high))]
 
-    def pieces(self, box: list[Side], allowed: Sequence[Sequence[float]]) -> list[tuple[float, list[Side]]]:
+    def pieces(self, box: list[Side], allowed: Boxes) -> list[tuple[float, list[Side]]]:
         """What a cell shares with each row of feasible arms: its size and its sides."""
         if not allowed:
             rows = [box]
@@ -98,7 +86,7 @@ class Trees:
         place = row[j] if self.arm_values[j] < 0 else round(row[j] * (self.arm_values[j] - 1))
         return place, place + 1
 
-    def ask(self, number: int, context: Sequence[float], allowed: Sequence[Sequence[float]]) -> Answer:
+    def answer(self, context: list[float], allowed: Boxes) -> Answer:
         """Go down from the root of the context's cell, then draw in the cell that was reached."""
         node: Node | None = self.nodes[self.cell(context)]
         assert node is not None
@@ -112,19 +100,17 @@ class Trees:
             way = ways[0]
             if len(ways) == 2:
                 lean = self.lean(node)
-                way = int(self.draws(number, node.depth // 4)[node.depth % 4] >= lean)
+                way = int(self.draws(node.depth // 4)[node.depth % 4] >= lean)
                 probability *= [lean, 1 - lean][way]
             credit, box = self.copies + 2 * node.number + way, halves[way]
             node = node.children[way]
-        return self.drawn(number, box, allowed, probability, credit)
+        return self.drawn(box, allowed, probability, credit)
 
-    def drawn(
-        self, number: int, box: list[Side], allowed: Sequence[Sequence[float]], probability: float, credit: int
-    ) -> Answer:
+    def drawn(self, box: list[Side], allowed: Boxes, probability: float, credit: int) -> Answer:
         """A uniform draw from the feasible part of a cell."""
         pieces = self.pieces(box, allowed)
         total = sum(size for size, _ in pieces)
-        left = self.draws(number, PLAY_STREAM - 1)[0] * total
+        left = self.draws(PLAY_STREAM - 1)[0] * total
         chosen = pieces[0][1]
         for size, shared in pieces:
             if size > 0:
@@ -132,7 +118,7 @@ class Trees:
                 if left < size:
                     break
                 left -= size
-        draws = [self.draws(number, PLAY_STREAM + j // 4)[j % 4] for j in range(len(self.counts))]
+        draws = [self.draws(PLAY_STREAM + j // 4)[j % 4] for j in range(len(self.counts))]
         if self.finite:
             arm = int(chosen[0][0]) + int(draws[0] * (chosen[0][1] - chosen[0][0]))
             return arm, self.problem.encoding.arms[arm].tolist(), probability / total, credit
@@ -145,9 +131,10 @@ class Trees:
                 place.append(value / (values - 1) if values > 0 else value)
         return -1, place, probability / total, credit
 
-    def tell(self, number: int, arm: Sequence[float], credit: int, reward: Sequence[float]) -> None:
+    def learn(self, decision: Decision, reward: list[float]) -> None:
         """Give a reward to a node, which may be new, and to all above it."""
         node: Node | None
+        credit = decision.credit
         if credit < self.copies:
             node = self.nodes[credit]
         else:
@@ -156,11 +143,8 @@ class Trees:
             if node is None:
                 node = parent.children[way] = Node(len(self.nodes), parent.depth + 1, parent)
                 self.nodes.append(node)
-        learned = tuple(reward)
-        if self.weights:
-            learned = (sum(w * r for w, r in zip(self.weights, reward, strict=True) if w > 0),)
         while node is not None:
-            node.rewards.append(learned)
+            node.rewards.append(tuple(reward))
             node = node.parent
 
     def u(self, node: Node) -> Vector:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
-from paretozoom import Problem
-from tests.reference.trees.finite import FiniteTwin
+from paretozoom import Decision, Problem
+from tests.reference.finite import FiniteTwin
 
 
 class MOCMAB(FiniteTwin):
@@ -18,17 +17,18 @@ class MOCMAB(FiniteTwin):
         scale: float = 1.0, **given: Any
     ) -> None:  # fmt: skip
         super().__init__(problem, cells=cells, **given)
-        divided = sum(v >= 0 for v in self.context_values)
-        count = math.prod(cells if v >= 0 else -v for v in self.context_values)
-        self.first, self.second = first, (first + 1) % len(problem.objectives)
+        values = self.values[: len(problem.context)]
+        divided = sum(v >= 0 for v in values)
+        count = math.prod(cells if v >= 0 else -v for v in values)
+        self.dominant, self.second = first, (first + 1) % len(problem.objectives)
         self.a = scale**2 * (1 + 2 * math.log(4 * len(self.arms) * count * horizon**1.5))
         self.v = lipschitz * math.sqrt(divided) / cells if divided else 0.0
         self.beta = beta
-        self.rewards: dict[int, list[Sequence[float]]] = {}
+        self.rewards: dict[int, list[list[float]]] = {}
 
-    def tell(self, number: int, arm: Sequence[float], credit: int, reward: Sequence[float]) -> None:
+    def learn(self, decision: Decision, reward: list[float]) -> None:
         """Keep the reward."""
-        self.rewards.setdefault(credit, []).append(reward)
+        self.rewards.setdefault(decision.credit, []).append(reward)
 
     def mean(self, row: int, objective: int) -> float:
         """The mean of a row; 0 if there is none."""
@@ -48,17 +48,17 @@ class MOCMAB(FiniteTwin):
         row = rows[leader]
         if self.u(row) > self.beta * self.v:
             return [leader]
-        threshold = self.mean(row, self.first) - self.u(row) - 2 * self.v
-        as_good = [a for a, r in rows.items() if self.mean(r, self.first) + self.u(r) >= threshold]
+        threshold = self.mean(row, self.dominant) - self.u(row) - 2 * self.v
+        as_good = [a for a, r in rows.items() if self.mean(r, self.dominant) + self.u(r) >= threshold]
         g2 = {a: self.mean(rows[a], self.second) + self.u(rows[a]) for a in as_good}
         return [a for a in as_good if g2[a] == max(g2.values())]
 
-    def choose(self, number: int, cell: int, listed: list[int]) -> tuple[int, float]:
+    def pick(self, cell: int, listed: list[int], number: int) -> tuple[int, float]:
         """A leader at random, then one of the arms played for it."""
         rows = {arm: cell * len(self.arms) + arm for arm in listed}
-        g1 = {arm: self.mean(row, self.first) + self.u(row) for arm, row in rows.items()}
+        g1 = {arm: self.mean(row, self.dominant) + self.u(row) for arm, row in rows.items()}
         leaders = [arm for arm in listed if g1[arm] == max(g1.values())]
-        draws = self.draws(number)
+        draws = self.draws()
         options = self.played(leaders[int(draws[0] * len(leaders))], rows)
         arm = options[int(draws[1] * len(options))]
         probability = 0.0

@@ -6,22 +6,21 @@ import itertools
 import math
 from collections.abc import Sequence
 
-from paretozoom import Finite, Problem
+from paretozoom import Decision, Finite, Problem
+from tests.reference.finite import inside
 from tests.reference.pareto import front
-from tests.reference.trees.finite import anywhere, inside
-from tests.reference.trees.lockstep import Answer, Draws
+from tests.reference.twin import Answer, Boxes, Twin
 
 
-class QueryAdClustering:
+class QueryAdClustering(Twin):
     """Parts are lists of what they hold: of a discrete coordinate its values, cut into runs of about equal length."""
 
     def __init__(
         self, problem: Problem, *, a: float, b: float, weights: Sequence[float], scale: float = 1.0, seed: int
     ) -> None:
-        self.problem, self.weights, self.scale, self.draws = problem, weights, scale, Draws(seed)
-        self.power = 1 / (a + b + 2)
-        values = problem.encoding.values.tolist()
-        self.context_values, self.arm_values = values[: len(problem.context)], values[len(problem.context) :]
+        super().__init__(problem, weights=weights, seed=seed)
+        self.power, self.scale = 1 / (a + b + 2), scale
+        self.context_values, self.arm_values = self.values[: self.first], self.values[self.first :]
         self.listed = [list(row) for row in problem.encoding.arms.tolist()]
         self.phase = -1
         self.rewards: dict[int, list[list[float]]] = {}
@@ -53,13 +52,6 @@ class QueryAdClustering:
             found.append((run[(len(run) - 1) // 2] / (values - 1), (run[0] / (values - 1), run[-1] / (values - 1))))
         return found
 
-    def cell(self, context: Sequence[float]) -> int:
-        """The number of the cell of a context."""
-        number = 0
-        for x, values, parts in zip(context, self.context_values, self.divisions, strict=True):
-            number = number * parts + (int(x) if values < 0 else min(int(x * parts), parts - 1))
-        return number
-
     def covering(self, arm: Sequence[float]) -> int:
         """The arm of the cover that stands for an arm."""
         number = 0
@@ -68,9 +60,9 @@ class QueryAdClustering:
             number = number * len(cover) + inside_of[-1]
         return number
 
-    def ask(self, number: int, context: Sequence[float], allowed: Sequence[Sequence[float]]) -> Answer:
+    def answer(self, context: list[float], allowed: Boxes) -> Answer:
         """The arm of largest index in the cell of the context."""
-        self.begin(number)
+        self.begin(self.number)
         row = self.cell(context) * len(self.arms)
         feasible = list(range(len(self.arms)))
         if allowed and self.listed:
@@ -78,12 +70,12 @@ class QueryAdClustering:
             feasible = [k for k in feasible if self.arms[k] in wanted]
         elif allowed:
             feasible = [k for k in feasible if any(inside(self.arms[k], box) for box in allowed)]
-        u = self.draws(number)[0]
+        u = self.draws()[0]
         if not feasible and self.listed:
             arm = int(allowed[int(u * len(allowed))][0])
             return arm, self.listed[arm], 1 / len(allowed), row + self.covering(self.listed[arm])
         if not feasible:
-            place, density = anywhere(self.draws, number, self.arm_values, allowed)
+            place, density = self.anywhere(allowed)
             return -1, place, density, row + self.covering(place)
         indices = [self.index(row + k) for k in feasible]
         best = front(indices)
@@ -94,17 +86,13 @@ class QueryAdClustering:
     def index(self, row: int) -> list[float]:
         """Mean and bonus, by number that is learned."""
         seen = self.rewards.get(row, [])
-        learned = 1 if self.weights else len(self.problem.objectives)
-        totals = [0.0] * learned
+        totals = [0.0] * self.learned
         for reward in seen:
             totals = [t + r for t, r in zip(totals, reward, strict=True)]
         more = math.sqrt(4.0 * self.phase * self.scale**2 / (1 + len(seen)))
         return [total / max(len(seen), 1) + more for total in totals]
 
-    def tell(self, number: int, arm: Sequence[float], credit: int, reward: Sequence[float]) -> None:
+    def learn(self, decision: Decision, reward: list[float]) -> None:
         """Keep the reward if its phase is not over."""
-        if math.floor(math.log2(number + 1)) == self.phase:
-            learned = list(reward)
-            if self.weights:
-                learned = [sum(w * r for w, r in zip(self.weights, reward, strict=True) if w > 0)]
-            self.rewards.setdefault(credit, []).append(learned)
+        if math.floor(math.log2(decision.number + 1)) == self.phase:
+            self.rewards.setdefault(decision.credit, []).append(reward)

@@ -1,6 +1,6 @@
 """Slow twins of the policies over a class of rules: a history of rewards, from which all is computed anew.
 
-Rules are lists: what each plays at every site. Arms are finite, or on a line that is divided evenly.
+Rules are lists: what each plays at every site. There is one context coordinate.
 """
 
 from __future__ import annotations
@@ -9,11 +9,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from paretozoom import Decision, Problem
-from paretozoom.feasible import encode_feasible
-from tests.reference.philox import uniforms
+from tests.reference.finite import FiniteTwin
 
 PARTS = 2**35
 SITES = 200
@@ -29,30 +26,19 @@ class Lesson(NamedTuple):
     reward: list[float]
 
 
-class ClassTwin:
+class ClassTwin(FiniteTwin):
     """What all share; `rules` is a table with `cells` parts of the one context coordinate, None for affine ones."""
 
-    def __init__(
-        self,
-        problem: Problem,
-        *,
-        rules: Sequence[Sequence[int]] | None = None,
-        cells: int = 1,
-        arms: int = 18,
-        weights: Sequence[float] = (),
-        seed: int = 0,
-    ) -> None:
-        self.problem, self.rules, self.cells, self.weights = problem, rules, cells, weights
-        self.finite = len(problem.encoding.arms) > 0
-        self.arms = len(problem.encoding.arms) or arms
+    def __init__(self, problem: Problem, *, rules: Sequence[Sequence[int]] | None = None, **given: Any) -> None:
+        super().__init__(problem, **given)
+        self.rules = rules
+        self.count = len(self.arms)
         self.size = 121 if rules is None else len(rules)
-        self.sites = SITES if rules is None else cells
-        self.key = np.random.SeedSequence(seed).generate_state(2, np.uint64).tolist()
-        self.number = 0
+        self.sites = SITES if rules is None else self.cells
         self.lessons: list[Lesson] = []
         self.alive = [True] * self.size
         self.played = [1.0 / self.size] * self.size
-        self.smoothing = 1.0 / (2 * self.arms)
+        self.smoothing = 1.0 / (2 * self.count)
         self.start()
 
     # What a subclass provides.
@@ -65,9 +51,9 @@ class ClassTwin:
 
     def masses(self, named: list[int]) -> tuple[list[float], bool]:
         """How often each arm is played if the rules name these, and whether that teaches."""
-        masses = [self.smoothing] * self.arms
+        masses = [self.smoothing] * self.count
         for rule, arm in enumerate(named):
-            masses[arm] += (1.0 - self.arms * self.smoothing) * self.played[rule]
+            masses[arm] += (1.0 - self.count * self.smoothing) * self.played[rule]
         return masses, True
 
     # The class.
@@ -80,7 +66,7 @@ class ClassTwin:
         for a in range(11):
             for b in range(11):
                 place = min(1.0, max(0.0, a / 10 - (b / 5 - 1) * x))
-                named.append(min(int(place * self.arms), self.arms - 1))
+                named.append(min(int(place * self.count), self.count - 1))
         return named
 
     def named_at_sites(self) -> list[list[int]]:
@@ -96,27 +82,26 @@ class ClassTwin:
             seen[lesson.site] += 1
         return [n / len(self.lessons) for n in seen]
 
-    def values(self) -> list[list[float]]:
+    def value_sums(self) -> list[list[float]]:
         """The sum of reward / probability of every rule, for each number learned."""
-        numbers = 1 if self.weights else len(self.problem.objectives)
-        sums = [[0.0] * numbers for _ in range(self.size)]
+        sums = [[0.0] * self.learned for _ in range(self.size)]
         for lesson in self.lessons:
             for rule in range(self.size):
                 if lesson.arms[rule] == lesson.arm:
-                    for o in range(numbers):
+                    for o in range(self.learned):
                         sums[rule][o] += lesson.reward[o] / lesson.probability
         return sums
 
     def best(self) -> list[bool]:
         """Which rules in play have a value that no other one's dominates."""
-        values = self.values()
+        values = self.value_sums()
         return [
             self.alive[r] and not any(_dominates(v, values[r]) for v in self._living(values)) for r in range(self.size)
         ]
 
     def shortfalls(self) -> list[float]:
         """By how much the mean value of each rule falls short of some other one's in every number."""
-        values, told = self.values(), max(1, len(self.lessons))
+        values, told = self.value_sums(), max(1, len(self.lessons))
         return [
             max(0.0, *(min(a - b for a, b in zip(other, value, strict=True)) / told for other in self._living(values)))
             for value in values
@@ -125,41 +110,16 @@ class ClassTwin:
     def _living(self, values: list[list[float]]) -> list[list[float]]:
         return [value for value, alive in zip(values, self.alive, strict=True) if alive]
 
-    # The two verbs.
+    # The verbs.
 
-    def ask(self, context: Any, feasible: Any = None) -> Decision:
-        """Decide for a context of one coordinate."""
-        number, point = self.number, np.zeros(self.problem.dim)
-        plain = self.problem.encode_context(context, point)
+    def choose(self, context: list[float], listed: list[int]) -> tuple[int, float, int]:
+        """An arm in proportion to its mass, uniformly if there is none."""
         self.enter()
-        masses, teaches = self.masses(self.named(point[0]))
-        draw = uniforms(self.key, [number, 0, 0, 0])[0]
-        arm, density, parts = self._draw(masses, teaches, draw, feasible, point)
-        self.number += 1
-        if not self.finite and parts >= 0:
-            point[1] = (arm + 0.5) / self.arms
-        shown = self.problem.decode_arm(arm if self.finite else -1, point)
-        return Decision(number, plain, shown, density, arm * 2 * PARTS + max(0, parts))
-
-    def _draw(
-        self, masses: list[float], teaches: bool, draw: float, feasible: Any, point: Any
-    ) -> tuple[int, float, int]:
-        rows = encode_feasible(self.problem, feasible)
-        listed = list(range(self.arms))
-        if len(rows) and self.finite:
-            listed = [int(row[0]) for row in rows]
-        elif len(rows):
-            listed = [k for k in listed if any(low <= (k + 0.5) / self.arms <= high for low, high in rows)]
-        if not listed:
-            (low, high), *_ = rows
-            assert len(rows) == 1
-            point[1] = low + (high - low) * uniforms(self.key, [self.number, 1 << 20, 0, 0])[0]
-            nearest = min(range(self.arms), key=lambda k: (abs((k + 0.5) / self.arms - point[1]), k))
-            return nearest, 1.0 / (high - low), -1
+        masses, teaches = self.masses(self.named(context[0]))
         if sum(masses[k] for k in listed) <= 0:
-            masses = [1.0] * self.arms
-        total, left, drawn = sum(masses[k] for k in listed), draw, -1
-        left *= total
+            masses = [1.0] * self.count
+        total = sum(masses[k] for k in listed)
+        left, drawn = self.draws()[0] * total, -1
         for k in listed:
             if masses[k] > 0:
                 drawn = k
@@ -167,22 +127,21 @@ class ClassTwin:
                     break
                 left -= masses[k]
         probability = masses[drawn] / total
-        return drawn, probability, math.floor(probability * PARTS + 0.5) if teaches else 0
+        parts = math.floor(probability * PARTS + 0.5) if teaches else 0
+        return drawn, probability, drawn * 2 * PARTS + parts
 
-    def tell(self, decision: Decision, reward: dict[str, float]) -> None:
-        """Learn a whole reward."""
+    def credit_of_anywhere(self, context: list[float], arm: int) -> int:
+        """Such a draw teaches nothing."""
+        self.enter()
+        return arm * 2 * PARTS
+
+    def learn(self, decision: Decision, reward: list[float]) -> None:
+        """Keep the reward if it teaches."""
         arm, parts = divmod(decision.credit, 2 * PARTS)
-        if parts == 0:
-            return
-        point, numbers = np.zeros(self.problem.dim), np.zeros(len(self.problem.objectives))
-        self.problem.encode_context(decision.context, point)
-        self.problem.encode_reward(reward, numbers)
-        if self.weights:
-            learned = [sum(w * r for w, r in zip(self.weights, numbers.tolist(), strict=True) if w > 0)]
-        else:
-            learned = numbers.tolist()
-        site = min(int(point[0] * self.sites), self.sites - 1)
-        self.lessons.append(Lesson(site, self.named(point[0]), arm, parts / PARTS, learned))
+        if parts > 0:
+            (x,) = self.encoded(decision.context)
+            site = min(int(x * self.sites), self.sites - 1)
+            self.lessons.append(Lesson(site, self.named(x), arm, parts / PARTS, reward))
 
 
 def _dominates(a: list[float], b: list[float]) -> bool:
@@ -196,10 +155,10 @@ def spread(twin: ClassTwin, weights: list[float], mu: float, frequencies: list[f
     for site, share in enumerate(frequencies):
         if share == 0:
             continue
-        masses = [mu] * twin.arms
+        masses = [mu] * twin.count
         for rule, weight in enumerate(weights):
             if weight > 0:
-                masses[named[site][rule]] += (1 - twin.arms * mu) * weight
+                masses[named[site][rule]] += (1 - twin.count * mu) * weight
         for rule in range(twin.size):
             out[rule] += share * (1.0 / masses[named[site][rule]]) ** power
     return out
@@ -208,8 +167,8 @@ def spread(twin: ClassTwin, weights: list[float], mu: float, frequencies: list[f
 def coordinate_descent(
     twin: ClassTwin, weights: list[float], lenience: list[float], mu: float, frequencies: list[float]
 ) -> list[float]:
-    """The coordinate descent of section 9.4, at the rule in play that misses its constraint by most."""
-    k = twin.arms
+    """Agarwal et al. (2014), at the rule in play that misses its constraint by most."""
+    k = twin.count
     while True:
         total = sum(q * (2 * k + b) for q, b in zip(weights, lenience, strict=True))
         if total > 2 * k:
@@ -230,7 +189,7 @@ def completed(weights: list[float], best: list[bool]) -> list[float]:
 
 
 class EpochGreedyTwin(ClassTwin):
-    """Section 9.1."""
+    """A round of exploration, then so many of exploitation."""
 
     factor = 1.0
 
@@ -238,12 +197,12 @@ class EpochGreedyTwin(ClassTwin):
         """Nothing in a round of exploration, else how many of the best rules name each arm."""
         epoch, first = 1, 0
         while first < self.number:
-            first += 1 + math.floor(self.factor * math.sqrt(epoch / (self.arms * math.log(self.size))))
+            first += 1 + math.floor(self.factor * math.sqrt(epoch / (self.count * math.log(self.size))))
             epoch += 1
         if first == self.number:
-            return [0.0] * self.arms, True
+            return [0.0] * self.count, True
         best = self.best()
-        return [float(sum(b for b, arm in zip(best, named, strict=True) if arm == k)) for k in range(self.arms)], False
+        return [float(sum(b for b, arm in zip(best, named, strict=True) if arm == k)) for k in range(self.count)], False
 
 
 class SolvedTwin(ClassTwin):
@@ -262,15 +221,15 @@ class SolvedTwin(ClassTwin):
 
 
 class ILoveToConBanditsTwin(SolvedTwin):
-    """Section 9.4."""
+    """Weights from coordinate descent, warm."""
 
     def start(self) -> None:
         """No weights before the first epoch."""
         self.solved = [0.0] * self.size
 
     def solve(self, t: int) -> None:
-        """Coordinate descent, warm."""
-        k = self.arms
+        """From the weights before."""
+        k = self.count
         mu = min(1 / (2 * k), self.confidence * math.sqrt(math.log(16 * t**2 * self.size / self.delta) / (k * t)))
         lenience = [short / (self.psi * mu) for short in self.shortfalls()]
         self.solved = coordinate_descent(self, list(self.solved), lenience, mu, self.frequencies())
@@ -278,11 +237,11 @@ class ILoveToConBanditsTwin(SolvedTwin):
 
 
 class PolicyEliminationTwin(SolvedTwin):
-    """Section 9.2; coordinate descent without lenience finds the distribution."""
+    """Coordinate descent without lenience finds the distribution."""
 
     def solve(self, t: int) -> None:
         """Eliminate, then spread out."""
-        k, doubt = self.arms, math.log(4 * self.size * t**2 / self.delta)
+        k, doubt = self.count, math.log(4 * self.size * t**2 / self.delta)
         best, short = self.best(), self.shortfalls()
         width = self.confidence * 2 * math.sqrt(2 * k * doubt / t)
         self.alive = [a and s <= 2 * width for a, s in zip(self.alive, short, strict=True)]
@@ -292,13 +251,13 @@ class PolicyEliminationTwin(SolvedTwin):
 
 
 class RandomizedUCBTwin(SolvedTwin):
-    """Section 9.3; takes over the weights that the policy found, once they keep every constraint."""
+    """Takes over the weights that the policy found, once they keep every constraint."""
 
     policy: Any
 
     def solve(self, t: int) -> None:
         """Check the weights of the policy, which was asked before."""
-        k, c = self.arms, 2 * math.log(self.size * t / self.delta)
+        k, c = self.count, 2 * math.log(self.size * t / self.delta)
         mu = min(1 / (2 * k), self.confidence * math.sqrt(c / (2 * k * t)))
         self.played, self.smoothing = self.policy.played.tolist(), mu
         assert min(self.played) >= 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,14 +12,32 @@ import numpy.typing as npt
 
 from paretozoom import Decision, Problem
 from paretozoom.kernels.kinds import CATEGORICAL, PERIODIC
-from tests.reference.linear.finite import FiniteTwin
+from tests.reference.finite import FiniteTwin
 
 Vector = npt.NDArray[np.float64]
 Estimate = Callable[[list[float], int], tuple[Vector, float]]  # context, arm -> means, standard deviation
 
 
-class Twin(FiniteTwin):
+class Estimating(FiniteTwin):
     """What the four share: features and kernels of a context and an arm."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        objective: str | None = None,
+        weights: Sequence[float] = (),
+        pareto: bool = False,
+        **settings: Any,
+    ) -> None:
+        names = problem.objective_names
+        chosen = [] if pareto else list(weights) or [float(name == (objective or names[0])) for name in names]
+        super().__init__(problem, weights=chosen, **settings)
+        self.encoding = problem.encoding
+
+    def on_front(self, listed: Sequence[int], indices: Sequence[Sequence[float]]) -> tuple[int, float]:
+        """One of the listed arms whose indices no other dominates; what differs by rounding alone is equal."""
+        return self.uniform_on(self.front_of(listed, [[round(v, 10) for v in index] for index in indices]))
 
     def entries(self, point: list[float]) -> list[list[float]]:
         """Each coordinate as the features call it."""
@@ -70,7 +88,7 @@ class Twin(FiniteTwin):
         for arm in listed:
             means, deviation = estimate(context, arm)
             indices.append([float(m) + width * deviation for m in means])
-        return self.uniform(self.on_front(listed, indices))
+        return self.on_front(listed, indices)
 
     def by_stages(
         self,
@@ -81,7 +99,7 @@ class Twin(FiniteTwin):
         widest: bool,
         estimates: Callable[[int], Estimate],
     ) -> tuple[int, float, int]:
-        """(arm, probability, stage or 0): section 5 of the list of algorithms."""
+        """(arm, probability, stage or 0), as the paper on SupLinUCB has it."""
         left, s = listed, 1
         while True:
             model = estimates(s - 1)
@@ -89,16 +107,16 @@ class Twin(FiniteTwin):
             w = {arm: width * deviation for arm, (_, deviation) in estimated.items()}
             ucb = {arm: means + w[arm] for arm, (means, _) in estimated.items()}
             if all(v <= 1 / math.sqrt(horizon) for v in w.values()):
-                return *self.uniform(self.on_front(left, [ucb[arm].tolist() for arm in left])), 0
+                return *self.on_front(left, [ucb[arm].tolist() for arm in left]), 0
             if all(v <= 2**-s for v in w.values()):
                 left = [a for a in left if not any((ucb[b] - 2 ** (1 - s) > ucb[a]).all() for b in left)]
                 s += 1
                 continue
             least = max(w.values()) * (1 - 1e-9) if widest else 2**-s
-            return *self.uniform([arm for arm in left if w[arm] > least]), s
+            return *self.uniform_on([arm for arm in left if w[arm] > least]), s
 
 
-class LinUCB(Twin):
+class LinUCB(Estimating):
     """Word for word: A_a, b_a, B_a, A0, b0 and their updates in the paper's order."""
 
     def __init__(self, problem: Problem, *, model: str = "disjoint", alpha: float = 1.0, **settings: Any) -> None:
@@ -107,10 +125,9 @@ class LinUCB(Twin):
         context = self.context_like()
         d, k = len(self.own(context)), len(self.joint(context, 0))
         d, k = (0 if model == "shared" else d), (0 if model == "disjoint" else k)
-        learned = 1 if self.weights else len(problem.objectives)
-        self.a0, self.b0 = np.eye(k), np.zeros((k, learned))
+        self.a0, self.b0 = np.eye(k), np.zeros((k, self.learned))
         self.a = [np.eye(d) for _ in self.arms]
-        self.b = [np.zeros((d, learned)) for _ in self.arms]
+        self.b = [np.zeros((d, self.learned)) for _ in self.arms]
         self.cross = [np.zeros((d, k)) for _ in self.arms]
 
     def context_like(self) -> list[float]:
@@ -134,9 +151,9 @@ class LinUCB(Twin):
         arm, probability = self.by_index(context, listed, self.alpha, self.estimate)
         return arm, probability, arm
 
-    def tell(self, decision: Decision, reward: dict[str, float]) -> None:
-        arm, r = decision.credit, np.array(self.learned(reward))
-        x, z = self.features(self.context_of(decision.context), arm)
+    def learn(self, decision: Decision, reward: list[float]) -> None:
+        arm, r = decision.credit, np.array(reward)
+        x, z = self.features(self.encoded(decision.context), arm)
         explained = self.cross[arm].T @ np.linalg.inv(self.a[arm])
         self.a0 = self.a0 + explained @ self.cross[arm]
         self.b0 = self.b0 + explained @ self.b[arm]
@@ -148,7 +165,7 @@ class LinUCB(Twin):
         self.b0 = self.b0 + np.outer(z, r) - explained @ self.b[arm]
 
 
-class SupLinUCB(Twin):
+class SupLinUCB(Estimating):
     """The sets Psi of the stages, and a regression on each."""
 
     def __init__(
@@ -160,7 +177,7 @@ class SupLinUCB(Twin):
         self.psi: list[list[tuple[Vector, list[float]]]] = [[] for _ in range(math.ceil(math.log(horizon)))]
 
     def regression(self, psi: list[tuple[Vector, list[float]]], size: int) -> Estimate:
-        a, b = np.eye(size), np.zeros((size, 1 if self.weights else len(self.problem.objectives)))
+        a, b = np.eye(size), np.zeros((size, self.learned))
         for x, r in psi:
             a += np.outer(x, x)
             b += np.outer(x, r)
@@ -179,17 +196,17 @@ class SupLinUCB(Twin):
         )
         return arm, p, stage * len(self.arms) + arm
 
-    def credit_of_anywhere(self, arm: int) -> int:
+    def credit_of_anywhere(self, context: list[float], arm: int) -> int:
         return len(self.arms) + arm
 
-    def tell(self, decision: Decision, reward: dict[str, float]) -> None:
+    def learn(self, decision: Decision, reward: list[float]) -> None:
         stage, arm = divmod(decision.credit, len(self.arms))
         if stage:
-            x = self.joint(self.context_of(decision.context), arm)
-            self.psi[stage - 1].append((x, self.learned(reward)))
+            x = self.joint(self.encoded(decision.context), arm)
+            self.psi[stage - 1].append((x, reward))
 
 
-class Kernels(Twin):
+class Kernels(Estimating):
     """Kernel regressions on lists of (place, rewards); with a full budget, the place is the nearest held one."""
 
     def __init__(
@@ -205,8 +222,7 @@ class Kernels(Twin):
         places = [place for place, _ in seen]
         gram = np.array([[self.likeness(p, q) for q in places] for p in places]).reshape(len(seen), len(seen))
         inverse = np.linalg.inv(gram + self.gamma * np.eye(len(seen)))
-        learned = 1 if self.weights else len(self.problem.objectives)
-        y = np.array([rewards for _, rewards in seen]).reshape(len(seen), learned)
+        y = np.array([rewards for _, rewards in seen]).reshape(len(seen), self.learned)
 
         def estimate(context: list[float], arm: int) -> tuple[Vector, float]:
             place = [*context, *self.arms[arm]]
@@ -215,12 +231,12 @@ class Kernels(Twin):
 
         return estimate
 
-    def add(self, seen: list[tuple[list[float], list[float]]], decision: Decision, reward: dict[str, float]) -> None:
-        place = [*self.context_of(decision.context), *self.arms[decision.credit % len(self.arms)]]
+    def add(self, seen: list[tuple[list[float], list[float]]], decision: Decision, reward: list[float]) -> None:
+        place = [*self.encoded(decision.context), *self.arms[decision.credit % len(self.arms)]]
         held = [p for k, (p, _) in enumerate(seen) if p not in [q for q, _ in seen[:k]]]
         if place not in held and len(held) == self.budget:
             place = min(held, key=lambda p: self.squared_distance(place, p))
-        seen.append((place, self.learned(reward)))
+        seen.append((place, reward))
 
 
 class KernelUCB(Kernels):
@@ -235,7 +251,7 @@ class KernelUCB(Kernels):
         arm, probability = self.by_index(context, listed, self.eta, self.regression(self.seen))
         return arm, probability, arm
 
-    def tell(self, decision: Decision, reward: dict[str, float]) -> None:
+    def learn(self, decision: Decision, reward: list[float]) -> None:
         self.add(self.seen, decision, reward)
 
 
@@ -256,10 +272,10 @@ class SupKernelUCB(Kernels):
         )
         return arm, p, stage * len(self.arms) + arm
 
-    def credit_of_anywhere(self, arm: int) -> int:
+    def credit_of_anywhere(self, context: list[float], arm: int) -> int:
         return len(self.arms) + arm
 
-    def tell(self, decision: Decision, reward: dict[str, float]) -> None:
+    def learn(self, decision: Decision, reward: list[float]) -> None:
         stage = decision.credit // len(self.arms)
         if stage:
             self.add(self.seen[stage - 1], decision, reward)

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from paretozoom import Problem
+from paretozoom import Decision, Problem
 from paretozoom.dimensions import Floats
-from tests.reference.clusters.finite import FiniteTwin
+from tests.reference.finite import FiniteTwin
 
 GRAPH_STREAM = 1 << 21
 
@@ -58,16 +58,16 @@ class Club(FiniteTwin):
         """A complete graph on n vertices, or an Erdos-Renyi one with p = 3 log(n) / n."""
         p = 1.0 if self.start == "complete" else 3 * math.log(n) / n
         pairs = [(a, b) for a in range(n) for b in range(a)]
-        kept = [pair for k, pair in enumerate(pairs) if p >= 1 or self.draw(stream, k // 4)[k % 4] < p]
+        kept = [pair for k, pair in enumerate(pairs) if p >= 1 or self.draws(stream, k // 4)[k % 4] < p]
         return {(a, b) for a, b in kept} | {(b, a) for a, b in kept}
 
     def like(self, user: int, arm: int) -> list[int]:
         """The users whose rewards count for a user and an arm."""
         return component(self.edges, user)
 
-    def indices(self, cell: int, number: int, arms: list[int]) -> list[list[float]]:
-        """w'x + alpha sqrt(x' M^-1 x log(t + 1)), with M and b summed over the users alike."""
-        return [self.index(cell, number + 1, arm) for arm in arms]
+    def pick(self, cell: int, listed: list[int], number: int) -> tuple[int, float]:
+        """The front of w'x + alpha sqrt(x' M^-1 x log(t + 1)), with M and b summed over the users alike."""
+        return self.uniform_on(self.front_of(listed, [self.index(cell, number + 1, arm) for arm in listed]))
 
     def index(self, user: int, t: int, arm: int) -> list[float]:
         """Of one arm."""
@@ -83,13 +83,14 @@ class Club(FiniteTwin):
         """(learned, features) w = M^-1 b of a user alone."""
         return np.asarray(self.b[user] @ np.linalg.inv(self.m[user]))
 
-    def learn(self, number: int, cell: int, arm: int, reward: list[float]) -> None:
+    def learn(self, decision: Decision, reward: list[float]) -> None:
         """M += xx', b += rx, then look who is unlike."""
+        cell, arm = divmod(decision.credit, len(self.arms))
         x = self.x[arm]
         self.m[cell] = self.m[cell] + np.outer(x, x)
         self.b[cell] = self.b[cell] + np.outer(reward, x)
         self.told[cell] += 1
-        self.cut(number + 1, cell, arm)
+        self.cut(decision.number + 1, cell, arm)
 
     def reach(self, n: int) -> float:
         """C(n)."""

@@ -1,1 +1,0 @@
-"""Slow twins: linear."""
