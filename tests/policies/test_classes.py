@@ -261,6 +261,19 @@ def test_exploitation_teaches_nothing() -> None:
     assert 1 < explored < 100
 
 
+def test_exploitation_plays_the_arm_of_the_best_rule() -> None:
+    policy = EpochGreedy(LABELS, rules=[[0], [1], [2]], factor=20.0, seed=2)
+    densities = []
+    for _ in range(400):
+        decision = policy.ask([0.5])
+        explores = decision.credit % 2**36 > 0
+        if not explores and policy.values.any():
+            assert decision.arm == "b"
+            densities.append(decision.density)
+        policy.tell(decision, [float(decision.arm == "b"), 0.0])
+    assert set(densities) == {1.0}
+
+
 @pytest.mark.parametrize("policy", ALL[1:])
 def test_the_order_of_rewards_does_not_matter(policy: Any) -> None:
     one, other = (policy(LABELS, rules=RULES, cells=4, seed=2) for _ in range(2))

@@ -52,6 +52,11 @@ def test_first_plays_are_the_root_and_both_halves() -> None:
         assert {d.arm["y"] < 0.5 for d in made[1:]} == {True, False}
 
 
+def test_bound_of_a_node() -> None:
+    """Mean 0.5 of 10 plays in round 100, at depth 2 with nu1 = 1 and rho = 1/2."""
+    assert hoo_sets.upper_bound(0.5, 10, 2 * math.log(100), 0.5**2) == pytest.approx(1.7097052, abs=5e-8)
+
+
 def test_depth_is_truncated() -> None:
     assert HOO(LINE, horizon=100_000).depth == 9
     assert HOO(LINE, horizon=100_000, nu1=5.0).depth == math.ceil((0.5 * math.log(1e5) + math.log(5)) / math.log(2))

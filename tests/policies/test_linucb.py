@@ -84,18 +84,27 @@ def test_constants() -> None:
 
 
 def test_a_stage_ends_when_all_widths_are_small() -> None:
-    """One arm of one feature: with alpha 2.9584109, alpha / sqrt(n + 1) is at most 1/2 from n = 35 on."""
+    """One arm of one feature: with alpha 2.9584109, the width alpha / sqrt(n + 1) is at most 1/2 from n = 35 on."""
     bare = Problem(context=[], arm=Finite(["only"], features=[[0.0]]), objectives=[Objective("r")])
     policy = SupLinUCB(bare, features="linear", horizon=100_000, delta=0.05 / 10)
     assert policy.exploration == pytest.approx(2.9584109, abs=1e-7)
     at = table.table(policy._ints)
     policy._floats[at.constants + SCALE] = 1.0  # the features (1, 0) instead of (1, 0) / sqrt(2)
-    stages = []
+    stages, widths = [], []
     for _ in range(40):
         decision = policy.ask()
         stages.append(decision.credit)
+        widths.append(_width_of_the_first_stage(policy))
         policy.tell(decision, [0.5])
     assert stages == [1] * 35 + [2] * 5
+    assert widths[0] == pytest.approx(2.9584109, abs=1e-7)  # of a feature of norm 1, before any reward
+    assert widths[34:36] == pytest.approx([0.50006, 0.49307], abs=5e-6)
+
+
+def _width_of_the_first_stage(policy: SupLinUCB) -> float:
+    at, mean, width = table.table(policy._ints), np.empty((1, 1)), np.empty(1)
+    policy.kernel.estimate_arms(policy._floats, policy._ints, at, 0, np.zeros(1), 1, mean, width)
+    return float(width[0])
 
 
 @pytest.mark.parametrize("title", ["plane", "mixed contexts", "labels"])

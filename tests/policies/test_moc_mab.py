@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from paretozoom import Categorical, Finite, Objective, Problem, Real, Refused
+from paretozoom.kernels import moc_mab as moc_mab_kernel
 from paretozoom.kernels import table
 from paretozoom.kernels.moc_mab import choose_second, uncertainty
 from paretozoom.policies.moc_mab import MOCMAB
@@ -35,6 +36,7 @@ def test_constants_of_the_paper() -> None:
         (pareto.logarithm, pareto.variation, 223626),
     ]:
         assert uncertainty(plays, constant) <= v < uncertainty(plays - 1, constant)
+    assert uncertainty(100, pareto.logarithm) == pytest.approx(1.0061494, abs=5e-8)
 
 
 def _filled(rows: list[tuple[float, float, int]]) -> MOCMAB:
@@ -53,6 +55,9 @@ def test_the_second_objective_counts_among_arms_as_good() -> None:
     policy = _filled([(0.8, 0.1, 10**6), (0.75, 0.9, 10**6), (0.2, 1.0, 10**6)])
     decision = policy.ask([0.5])
     assert (decision.arm, decision.density) == ("b", 1.0)
+    assert uncertainty(10**6, 48.6972788) == pytest.approx(0.0098689, abs=5e-8)
+    threshold = moc_mab_kernel._threshold(policy._floats, policy._ints, table.table(policy._ints), 0)
+    assert threshold == pytest.approx(0.34569, abs=5e-6)
 
 
 def test_an_uncertain_leader_is_played_itself() -> None:

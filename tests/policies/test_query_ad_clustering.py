@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from paretozoom import Asked, Categorical, Finite, Integer, Objective, Problem, Real, Refused, Snapshot, Told
+from paretozoom.kernels import phase_cover
 from paretozoom.kernels.query_ad_clustering import bonus
 from paretozoom.policies.query_ad_clustering import QueryAdClustering
 from tests.reference.lockstep import lockstep
@@ -35,6 +36,13 @@ def test_phases_of_the_paper(rounds: int, facts: tuple[int, int, int], first: fl
     policy.ask_many(np.full((rounds, 1), 0.5))
     assert tuple(policy.facts().values()) == facts
     assert (bonus(0, facts[0], 1.0), bonus(3, facts[0], 1.0)) == (first, fourth)
+
+
+def test_cells_and_lengths_of_phases() -> None:
+    assert [1 / phase_cover.parts_in(phase, 4.0) for phase in (0, 4, 16)] == [1.0, 0.5, 0.0625]  # epsilon
+    for t in [*range(1, 300), 65_535, 65_536, 100_000]:
+        assert phase_cover.phase_of(t - 1) == t.bit_length() - 1  # floor(log2 t), t from 1 on
+    assert phase_cover.phase_of(100_000 - 1) == 16
 
 
 def test_rewards_of_an_earlier_phase_teach_nothing() -> None:
