@@ -1,0 +1,134 @@
+"""Parameters and problems that policies refuse when they are built, and those in numpy's types that they take."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from paretozoom import PCZ, ContextualZooming, Integer, Objective, Problem, Random, Real, Snapshot
+from paretozoom.policies.base import Policy
+from tests.policies.border import UNIT, bytes_of, every_policy, refuses, used
+
+BAD_PARAMETERS: list[tuple[dict[str, Any], list[str]]] = [
+    *(({"horizon": v}, ["horizon", repr(v)]) for v in (0, 1, -5, 2.5, True, "x", math.nan, [5])),
+    *(({"delta": v}, ["delta", repr(v)]) for v in (0, 1, -0.5, 1.5, math.nan, math.inf, "x", True)),
+    *(({"noise": v}, ["noise", repr(v)]) for v in (-1, 0, math.inf, math.nan, None, "1", True)),
+    *(({"confidence": v}, ["confidence", repr(v)]) for v in (0, -1, math.inf, math.nan, None, "1", False)),
+    *(({"centre": v}, ["centre", repr(v)]) for v in (0.5, "ab", [], [[0.5]], {"x": 0.5}, ([0.5], [0.5], [0.5]))),
+    ({"centre": ([1.5], [0.5])}, ["centre", "1.5"]),
+    ({"centre": ([0.5], [-0.5])}, ["centre", "-0.5"]),
+    ({"centre": ([0.5], {"z": 0.5})}, ["centre", "'z'"]),
+    ({"centre": (None, [0.5])}, ["centre", "None"]),
+    ({"centre": ([0.5], [math.nan])}, ["centre", "nan"]),
+]
+BAD_SCALARISATIONS: list[tuple[dict[str, Any], list[str]]] = [
+    *(({"radius": v}, ["radius", repr(v)]) for v in ("x", "PCZ", None, 5)),
+    *(({"objective": v}, ["objective", repr(v)]) for v in ("c", "", 5, ["a"])),
+    *(({"weights": v}, ["weights", repr(v)]) for v in ([1.0], [0.5, 0.3, 0.2], [], 0.5, "ab", {"a": 1})),
+    *(({"weights": v}, ["weights", repr(v)]) for v in ([-0.5, 1.5], [0.5, 0.6], [0, 0], [2, 3])),
+    *(({"weights": v}, ["weights", repr(v[1])]) for v in ([0.5, math.nan], [0.5, "0.5"], [0.5, None], [0, True])),
+    ({"weights": [0.5, 0.5], "objective": "a"}, ["weights", "[0.5, 0.5]", "'a'"]),
+]
+
+
+def spelled(value: Any) -> str:
+    """A test's id."""
+    return " ".join(value) if isinstance(value, list) else ""
+
+
+@pytest.mark.parametrize(("parameters", "fragments"), BAD_PARAMETERS, ids=spelled)
+@pytest.mark.parametrize("kind", [PCZ, ContextualZooming])
+def test_bad_parameters_are_refused(kind: Any, parameters: dict[str, Any], fragments: list[str]) -> None:
+    with refuses(None, *fragments):
+        kind(UNIT, **parameters)
+
+
+@every_policy
+@pytest.mark.parametrize("seed", [-1, True, 1.0, 1.5, "1", None], ids=repr)
+def test_bad_seeds_are_refused(make: Callable[..., Policy], seed: Any) -> None:
+    with refuses(None, "seed", repr(seed)):
+        make(UNIT, seed=seed)
+    policy = used(make)
+    with refuses(policy, "seed", repr(seed)):
+        policy.reseed(seed)
+
+
+@pytest.mark.parametrize(("parameters", "fragments"), BAD_SCALARISATIONS, ids=spelled)
+def test_bad_scalarisations_are_refused(parameters: dict[str, Any], fragments: list[str]) -> None:
+    with refuses(None, *fragments):
+        ContextualZooming(UNIT, **parameters)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "fragment"), [({"horizon": 10**400}, "horizon"), ({"horizon": 100, "delta": 5e-324}, "delta")]
+)
+@pytest.mark.parametrize("kind", [PCZ, ContextualZooming])
+def test_parameters_too_extreme_for_floats_are_refused(kind: Any, parameters: dict[str, Any], fragment: str) -> None:
+    radius = {"radius": "pcz"} if kind is ContextualZooming else {}
+    with refuses(None, fragment):
+        kind(UNIT, **radius, **parameters)
+
+
+@pytest.mark.parametrize("problem", [None, "unit", {}, [Real("x")]], ids=repr)
+@pytest.mark.parametrize("kind", [Random, PCZ, ContextualZooming])
+def test_what_is_no_problem_is_refused(kind: Any, problem: Any) -> None:
+    with refuses(None, "problem", repr(problem)):
+        kind(problem)
+
+
+@pytest.mark.parametrize("kind", [PCZ, ContextualZooming])
+def test_problems_that_zooming_does_not_cover_are_refused(kind: Any) -> None:
+    unknown = Problem(context=[], arm=[Real("y")], objectives=[Objective("a"), Objective("w", low=None, high=None)])
+    with refuses(None, "objectives['w']", "low", kind.name):
+        kind(unknown)
+    many = Problem(context=[], arm=[Real("y"), Integer("z", 1, 3000)], objectives=[Objective("a")])
+    with refuses(None, "arm", "'z'", kind.name):
+        kind(many)
+    endless = Problem(context=[], arm=[Integer("n", 0, 10**6)], objectives=[Objective("a")])
+    with refuses(None, "arm", "'n'", kind.name):
+        kind(endless)
+
+
+def test_random_plays_what_zooming_does_not_cover() -> None:
+    problem = Problem(
+        context=[], arm=[Real("y"), Integer("n", 0, 10**6)], objectives=[Objective("w", low=None, high=None)]
+    )
+    policy = Random(problem)
+    decision = policy.ask()
+    policy.tell(decision, {"w": -1e9})
+    assert policy.open == []
+    assert decision.density == pytest.approx(1 / (10**6 + 1))
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"horizon": np.int64(100)},
+        {"delta": np.float64(0.5)},
+        {"noise": np.float32(0.5)},
+        {"confidence": np.int64(2)},
+        {"centre": (np.array([0.5]), np.array([0.25]))},
+        {"centre": [{"x": np.float64(0.5)}, (0.25,)]},
+        {"seed": np.int64(5)},
+    ],
+    ids=lambda parameters: next(iter(parameters)),
+)
+@pytest.mark.parametrize("kind", [PCZ, ContextualZooming])
+def test_parameters_in_numpy_types_can_be_dumped_and_loaded(kind: Any, parameters: dict[str, Any]) -> None:
+    policy = kind(UNIT, **parameters)
+    decision = policy.ask([0.5])
+    twin = kind(UNIT, **parameters)
+    twin.load(Snapshot.from_bytes(bytes_of(policy)))
+    twin.tell(decision, [0.5, 0.5])
+    policy.tell(decision, [0.5, 0.5])
+    assert bytes_of(twin) == bytes_of(policy)
+
+
+def test_weights_in_numpy_types_can_be_dumped() -> None:
+    whole = ContextualZooming(UNIT, weights=[0.25, 0.75])
+    for weights in ([np.float64(0.25), np.float32(0.75)], (0.25, 0.75)):
+        assert bytes_of(ContextualZooming(UNIT, weights=weights)) == bytes_of(whole)

@@ -1,0 +1,119 @@
+"""Machine code that is kept, or not, and functions typed at a prompt."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from paretozoom import PCZ, PaperTask, Random, simulate
+from tests.lines import in_chunks
+
+
+def run(script: str, **environment: str) -> Any:
+    """What a script prints as JSON in a process of its own, typed in rather than kept in a file."""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_a_second_process_compiles_nothing() -> None:
+    task = PaperTask()
+    policy = PCZ(task.problem, horizon=100)
+    here = in_chunks(policy, task, 20, seed=1)
+    policy.ask([0.5])
+    found = run("""
+import json
+from paretozoom import PCZ, PaperTask
+from paretozoom.kernels.fuse import _loaded
+from paretozoom.simulation import simulate_in_chunks
+task = PaperTask()
+policy = PCZ(task.problem, horizon=100)
+arms = [played.decision.arm["y"] for some in simulate_in_chunks(policy, task, 20, seed=1) for played in some]
+policy.ask([0.5])
+compiled = [module.loop for module in _loaded.values()] + [policy.kernel.ask]
+print(json.dumps({
+    "arms": arms,
+    "hits": [sum(function.stats.cache_hits.values()) for function in compiled],
+    "misses": [sum(function.stats.cache_misses.values()) for function in compiled],
+}))
+""")
+    assert found["arms"] == [played.decision.arm["y"] for played in here]
+    assert found["hits"] == [1, 1]
+    assert found["misses"] == [0, 0]
+
+
+@pytest.fixture(params=["no folder", "a file"])
+def unwritable(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """Names of places where no cache can be kept."""
+    if request.param == "no folder":
+        yield "/proc/nonexistent"
+    else:
+        (tmp_path / "file").write_text("")
+        yield str(tmp_path / "file")
+
+
+def test_without_a_cache_folder_there_is_one_warning_and_no_harm(unwritable: str) -> None:
+    found = run(
+        """
+import json, warnings
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    from paretozoom import PaperTask, Random
+    from paretozoom.simulation import simulate_in_chunks
+    task = PaperTask()
+    policy = Random(task.problem)
+    arms = [played.decision.arm["y"] for some in simulate_in_chunks(policy, task, 20, seed=1) for played in some]
+    policy.tell(policy.ask([0.5]), [1, 0])
+print(json.dumps({"arms": arms, "warnings": [[w.category.__name__, str(w.message)] for w in caught]}))
+""",
+        PARETOZOOM_CACHE=unwritable,
+    )
+    task = PaperTask()
+    assert found["arms"] == [r.decision.arm["y"] for r in simulate(Random(task.problem), task, 20, seed=1)]
+    [(category, message)] = found["warnings"]
+    assert category == "RuntimeWarning"
+    assert unwritable in message
+    assert "PARETOZOOM_CACHE" in message
+
+
+def test_functions_typed_at_a_prompt_are_fused_too() -> None:
+    found = run("""
+import json
+from paretozoom import Objective, Problem, Random, Real, simulate
+from paretozoom.environments import Task
+from paretozoom.kernels.jit import kernel
+from paretozoom.simulation import can_compile, simulate_in_chunks
+
+@kernel
+def slope(world, point, out):
+    out[0] = world[0] * point[1]
+
+class Slope(Task):
+    name = "slope"
+    mean_kernel = slope
+
+problem = Problem(context=[Real("x")], arm=[Real("y")], objectives=[Objective("r")])
+task = Slope(problem, world=[0.5])
+line = list(simulate(Random(problem), task, 50, seed=1))
+chunks = [played for some in simulate_in_chunks(Random(problem), task, 50, seed=1, chunk=20) for played in some]
+print(json.dumps({"same": line == chunks, "compiled": can_compile(Random(problem), task),
+                  "total": sum(r.reward["r"] for r in line), "gap": task.gap([0.5], [0.5])}))
+""")
+    assert found["same"]
+    assert found["compiled"]
+    assert 0 < found["total"] < 30
+    assert found["gap"] == pytest.approx(0.25)
