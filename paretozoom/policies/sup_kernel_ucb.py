@@ -47,7 +47,7 @@ class SupKernelUCB(Staged):
         *,
         horizon: int | None = None,
         delta: float | None = None,
-        explore: Explore = "wide",
+        explore: Explore = "widest",
         kernel: Kernel = "rbf",
         length: float = 0.2,
         gamma: float = 1.0,

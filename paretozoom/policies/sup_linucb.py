@@ -50,7 +50,7 @@ class SupLinUCB(Staged):
         *,
         horizon: int | None = None,
         delta: float | None = None,
-        explore: Explore = "wide",
+        explore: Explore = "widest",
         features: Features | None = None,
         confidence: float = 1.0,
         objective: str | None = None,

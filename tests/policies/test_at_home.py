@@ -86,7 +86,7 @@ HOMES = [
     Home("linucb", LINEAR, 10_000, 0.158, 0.085),
     Home("linucb", LINEAR, 10_000, 0.143, 0.111, {"model": "hybrid"}),
     Home("linucb", LINEAR, 10_000, 0.225, 0.161, {"model": "shared"}),
-    Home("sup-linucb", LINEAR, 200_000, 0.420, 0.017, {"features": "products", "explore": "widest"}),
+    Home("sup-linucb", LINEAR, 200_000, 0.420, 0.017, {"features": "products"}),
     Home("kernel-ucb", LINEAR, 5_000, 0.526, 0.129),
     Home("sup-kernel-ucb", TWO_USERS, 30_000, 0.101, 0.008),
     Home("club", USERS, 20_000, 0.095, 0.049),

@@ -169,7 +169,7 @@ class SupLinUCB(Estimating):
     """The sets Psi of the stages, and a regression on each."""
 
     def __init__(
-        self, problem: Problem, *, horizon: int, explore: str = "wide", confidence: float = 1.0, **settings: Any
+        self, problem: Problem, *, horizon: int, explore: str = "widest", confidence: float = 1.0, **settings: Any
     ) -> None:
         super().__init__(problem, **settings)
         self.horizon, self.widest = horizon, explore == "widest"
@@ -259,7 +259,7 @@ class SupKernelUCB(Kernels):
     """A regression for each stage."""
 
     def __init__(
-        self, problem: Problem, *, horizon: int, explore: str = "wide", confidence: float = 1.0, **settings: Any
+        self, problem: Problem, *, horizon: int, explore: str = "widest", confidence: float = 1.0, **settings: Any
     ) -> None:
         super().__init__(problem, **settings)
         self.horizon, self.widest = horizon, explore == "widest"
