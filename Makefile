@@ -15,10 +15,11 @@ test: $(VENV)/dev
 	$(BIN)/pytest -n auto -m "not proof"
 
 prove: $(VENV)/dev
-	$(BIN)/pytest -m proof
+	$(BIN)/pytest -n auto -m proof
 	$(BIN)/python benchmarks/growth.py
 	$(BIN)/python benchmarks/long.py
 	$(BIN)/python benchmarks/rounds.py
+	$(BIN)/python benchmarks/policies.py
 
 $(VENV)/run: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

@@ -7,6 +7,7 @@ import math
 from paretozoom.kernels.jit import Floats, Ints, inlined, kernel
 
 FEW = 64  # pairs of numbers that are all compared with all
+BATCH = 16  # of them that are met together
 
 
 @inlined
@@ -40,15 +41,28 @@ def mark_front(f: Floats, vectors: int, d: int, i: Ints, marks: int, rows: int, 
         _mark_vectors(f, vectors, d, i, marks, rows, front)
 
 
+@inlined
+def _dominators(first: Floats, second: Floats, a: float, b: float) -> int:
+    """How many pairs of numbers dominate (a, b)."""
+    dominators = 0
+    for row in range(len(first)):
+        c, d = first[row], second[row]
+        dominators += (c >= a) & (d >= b) & ((c > a) | (d > b))
+    return dominators
+
+
 @kernel
 def _mark_few_pairs(first: Floats, second: Floats, marks: Ints) -> None:
-    """`mark_front` for a few pairs of numbers: all against all, several at a time and without a branch."""
-    for row in range(len(marks)):
+    """`mark_front` for a few pairs of numbers: all against all, several at a time and without a branch.
+
+    What is left of whole batches is met together with some that were met before, so that it is a batch too.
+    """
+    rows = len(marks)
+    whole = rows - rows % BATCH
+    rest = max(0, rows - BATCH) if whole < rows else rows
+    for row in range(rows):
         a, b = first[row], second[row]
-        dominators = 0
-        for other in range(len(marks)):
-            c, d = first[other], second[other]
-            dominators += (c >= a) & (d >= b) & ((c > a) | (d > b))
+        dominators = _dominators(first[:whole], second[:whole], a, b) + _dominators(first[rest:], second[rest:], a, b)
         marks[row] = dominators == 0
 
 
