@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     )
     from paretozoom.metric import check_similarity
     from paretozoom.metrics import Metric
-    from paretozoom.policies import PCZ, ContextualZooming, Piece, Policy, Random
+    from paretozoom.policies import PCZ, ContextualZooming, ParetoZoom, Piece, Policy, Random
     from paretozoom.problem import Problem
     from paretozoom.records import Asked, Decision, Dropped, Event, Refused, Round, Snapshot, Told
     from paretozoom.rounds import Rounds
@@ -49,7 +49,7 @@ _HOMES = {
     ],
     "metric": ["check_similarity"],
     "metrics": ["Metric"],
-    "policies": ["PCZ", "ContextualZooming", "Piece", "Policy", "Random"],
+    "policies": ["PCZ", "ContextualZooming", "ParetoZoom", "Piece", "Policy", "Random"],
     "problem": ["Problem"],
     "records": ["Asked", "Decision", "Dropped", "Event", "Refused", "Round", "Snapshot", "Told"],
     "rounds": ["Rounds"],
@@ -77,6 +77,7 @@ __all__ = [
     "Metric",
     "Objective",
     "PaperTask",
+    "ParetoZoom",
     "Piece",
     "Policy",
     "PolicyClass",

@@ -16,10 +16,11 @@ from paretozoom.kernels.jit import Floats, Ints, inlined, kernel
 from paretozoom.kernels.kinds import FINITE, LATTICE, MATRIX, MOST_CANDIDATES, MOST_INTERVALS
 
 # i[:HEADER]; SPACE is how domains are found, NORM how distances are, PAIRS the size of a matrix of distances,
-# FUNCTION the address of a user's distance, CELLS the number of boxes that make up the space of arms.
+# FUNCTION the address of a user's distance, CELLS the number of boxes that make up the space of arms,
+# PER_CELL how many candidates are laid in each at most.
 CAPACITY, SIZE, CONTEXT, DIM, LEARNED, ARMS, WEIGHTS, EPOCH, EPOCHS, DOUBLING, KEY0, KEY1 = range(12)
-SPACE, NORM, PAIRS, FUNCTION, CELLS = range(12, 17)
-HEADER = 17
+SPACE, NORM, PAIRS, FUNCTION, CELLS, PER_CELL = range(12, 18)
+HEADER = 18
 # f[:CONSTANTS]: the uncertainty of a count is MULTIPLIER * sqrt(numerator of the epoch / (count + OFFSET));
 # SCALE stretches the distances of a matrix or a function.
 MULTIPLIER, OFFSET, SCALE = range(3)

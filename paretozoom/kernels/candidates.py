@@ -150,10 +150,10 @@ def union(f: Floats, i: Ints, at: Layout, point: Floats, listed: int, relevant: 
 
 
 @kernel
-def walk(i: Ints, at: Layout, arm: int, steps: int) -> int:
-    """The arm reached from `arm` on after passing `steps` marked arms."""
-    while i[at.arm_chosen + arm] == 0 or steps > 0:
-        steps -= i[at.arm_chosen + arm]
+def walk(i: Ints, chosen: int, arm: int, steps: int) -> int:
+    """The arm reached from `arm` on after passing `steps` arms that are marked at i[chosen...]."""
+    while i[chosen + arm] == 0 or steps > 0:
+        steps -= i[chosen + arm]
         arm += 1
     return arm
 

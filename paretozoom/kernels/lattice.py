@@ -6,31 +6,51 @@ determines all others of its round, and with a uniform shift the density of a dr
 
 from __future__ import annotations
 
-from paretozoom.kernels.balls import CELLS, KEY0, KEY1, Layout
+from typing import Protocol
+
+from paretozoom.kernels.balls import CELLS, KEY0, KEY1, PER_CELL
 from paretozoom.kernels.candidates import walk
 from paretozoom.kernels.jit import Floats, Ints, inlined, kernel
 from paretozoom.kernels.kinds import MOST_CANDIDATES, MOST_PER_CELL
 from paretozoom.kernels.philox import uniforms
+
+
+class Space(Protocol):
+    """Where a memory has what candidates are laid in and written to."""
+
+    @property
+    def context(self) -> int: ...
+    @property
+    def dim(self) -> int: ...
+    @property
+    def values(self) -> int: ...
+    @property
+    def cells(self) -> int: ...
+    @property
+    def arm(self) -> int: ...
+    @property
+    def arm_chosen(self) -> int: ...
+
 
 # Of all multipliers, this one keeps the points of the lattice 1, a, a^2, ... far apart in 2, 3 and 4 dimensions.
 KOROBOV = 123
 
 
 @kernel
-def points_per_cell(cells: int) -> int:
-    """A power of two: 512 for up to four cells, less for more.
+def points_per_cell(cells: int, most: int) -> int:
+    """A power of two: as many as wished for while candidates are not too many, less for more cells.
 
-    >>> [points_per_cell(cells) for cells in (1, 4, 5, 2048)]
+    >>> [points_per_cell(cells, 512) for cells in (1, 4, 5, 2048)]
     [512, 512, 256, 1]
     """
-    points = MOST_PER_CELL
+    points = most
     while points > 1 and points * cells > MOST_CANDIDATES:
         points //= 2
     return points
 
 
 @inlined
-def _edge(f: Floats, at: Layout, allowed: Floats, cell: int, j: int) -> float:
+def _edge(f: Floats, at: Space, allowed: Floats, cell: int, j: int) -> float:
     """Entry j of a cell: the lows of its arm coordinates, then the highs."""
     if len(allowed) > 0:
         return allowed[cell, j]
@@ -43,10 +63,10 @@ def _cells(i: Ints, allowed: Floats) -> int:
 
 
 @kernel
-def lay(f: Floats, i: Ints, at: Layout, number: int, allowed: Floats) -> int:
+def lay(f: Floats, i: Ints, at: Space, number: int, allowed: Floats) -> int:
     """List the candidates of a decision; returns how many they are. A negative number stands for no decision's luck."""
     cells, coordinates = _cells(i, allowed), at.dim - at.context
-    points = points_per_cell(cells)
+    points = points_per_cell(cells, i[PER_CELL])
     real, generator = 0, 1
     for j in range(coordinates):
         shift = 0.0
@@ -65,7 +85,7 @@ def lay(f: Floats, i: Ints, at: Layout, number: int, allowed: Floats) -> int:
 
 
 @kernel
-def _size(f: Floats, i: Ints, at: Layout, allowed: Floats, cell: int) -> float:
+def _size(f: Floats, i: Ints, at: Space, allowed: Floats, cell: int) -> float:
     """The size of a cell: the product of its continuous coordinates' lengths."""
     coordinates, size = at.dim - at.context, 1.0
     for j in range(coordinates):
@@ -75,7 +95,7 @@ def _size(f: Floats, i: Ints, at: Layout, allowed: Floats, cell: int) -> float:
 
 
 @inlined
-def _marked_in(i: Ints, at: Layout, first: int, points: int) -> int:
+def _marked_in(i: Ints, at: Space, first: int, points: int) -> int:
     marked = 0
     for candidate in range(first, first + points):
         marked += i[at.arm_chosen + candidate]
@@ -83,20 +103,20 @@ def _marked_in(i: Ints, at: Layout, first: int, points: int) -> int:
 
 
 @kernel
-def measure(f: Floats, i: Ints, at: Layout, allowed: Floats) -> float:
+def measure(f: Floats, i: Ints, at: Space, allowed: Floats) -> float:
     """The size of what the marked candidates stand for."""
     cells = _cells(i, allowed)
-    points, total = points_per_cell(cells), 0.0
+    points, total = points_per_cell(cells, i[PER_CELL]), 0.0
     for cell in range(cells):
         total += _marked_in(i, at, cell * points, points) * _size(f, i, at, allowed, cell) / points
     return total
 
 
 @kernel
-def draw(f: Floats, i: Ints, at: Layout, allowed: Floats, target: float) -> int:
+def draw(f: Floats, i: Ints, at: Space, allowed: Floats, target: float) -> int:
     """The marked candidate below which `target` of the marked size lies."""
     cells = _cells(i, allowed)
-    points, last = points_per_cell(cells), 0
+    points, last = points_per_cell(cells, i[PER_CELL]), 0
     for cell in range(cells):
         if _marked_in(i, at, cell * points, points) > 0:
             last = cell
@@ -109,4 +129,4 @@ def draw(f: Floats, i: Ints, at: Layout, allowed: Floats, target: float) -> int:
         cell += 1
     marked = _marked_in(i, at, cell * points, points)
     steps = int(target / (_size(f, i, at, allowed, cell) / points))
-    return walk(i, at, cell * points, min(steps, marked - 1))
+    return walk(i, at.arm_chosen, cell * points, min(steps, marked - 1))

@@ -50,7 +50,7 @@ def draw_arm(
     marked = list_union(f, i, at, point, extent, relevant)
     if i[SPACE] == FINITE:
         size = float(marked)
-        arm = _list_walk(i, at, 0, int(u * marked))
+        arm = _list_walk(i, at.arm_chosen, 0, int(u * marked))
     else:
         size = _lattice_measure(f, i, at, allowed)
         arm = _lattice_draw(f, i, at, allowed, u * size)

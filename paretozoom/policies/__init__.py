@@ -15,6 +15,7 @@ from paretozoom.policies.moc_mab import MOCMAB
 from paretozoom.policies.pareto_kg import ParetoKG
 from paretozoom.policies.pareto_thompson import ParetoThompson
 from paretozoom.policies.pareto_ucb1 import ParetoUCB1
+from paretozoom.policies.pareto_zoom import ParetoZoom
 from paretozoom.policies.pcz import PCZ
 from paretozoom.policies.policy_elimination import PolicyElimination
 from paretozoom.policies.query_ad_clustering import QueryAdClustering
@@ -40,6 +41,7 @@ __all__ = [
     "ParetoKG",
     "ParetoThompson",
     "ParetoUCB1",
+    "ParetoZoom",
     "Piece",
     "Policy",
     "PolicyElimination",

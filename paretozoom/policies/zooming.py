@@ -14,7 +14,16 @@ from paretozoom.dimensions import Finite, Floats, Ints
 from paretozoom.feasible import encode_feasible
 from paretozoom.kernels import balls, growth, zooming
 from paretozoom.kernels.balls import Layout
-from paretozoom.kernels.kinds import CATEGORICAL, FINITE, LATTICE, MATRIX, MOST_INTERVALS, PERIODIC, SLICES
+from paretozoom.kernels.kinds import (
+    CATEGORICAL,
+    FINITE,
+    LATTICE,
+    MATRIX,
+    MOST_INTERVALS,
+    MOST_PER_CELL,
+    PERIODIC,
+    SLICES,
+)
 from paretozoom.policies.base import Piece, Policy
 from paretozoom.policies.fronts import learned_numbers, on_front
 from paretozoom.policies.opened import checked_array
@@ -137,6 +146,7 @@ class Zooming(Policy):
         head[balls.PAIRS] = 0 if matrix is None else len(matrix)
         head[balls.FUNCTION] = self.similarity.address
         head[balls.CELLS] = len(cells)
+        head[balls.PER_CELL] = MOST_PER_CELL
         at = balls.layout(head)
         floats, ints = np.zeros(at.floats), np.zeros(at.ints, np.int64)
         ints[: balls.HEADER] = head

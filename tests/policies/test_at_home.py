@@ -91,6 +91,7 @@ HOMES = [
     Home("sup-kernel-ucb", TWO_USERS, 30_000, 0.101, 0.008),
     Home("club", USERS, 20_000, 0.095, 0.049),
     Home("cofiba", FEW_USERS, 20_000, 0.073, 0.088),
+    Home("pareto-zoom", PAPER, 5_000),
     Home("pcz", TENTS, 400_000, 0.693, 0.043),
     Home("contextual-zooming", TENTS, 400_000, 0.727, 0.068),
     Home("query-ad-clustering", PAPER, 131_071, 0.739, 0.007),

@@ -1,0 +1,160 @@
+"""ParetoZoom, one decision at a time."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from paretozoom.kernels.calibrate import copy_bases, rebuild
+from paretozoom.kernels.jit import Floats, Ints, kernel
+from paretozoom.kernels.lattice import draw, lay, measure
+from paretozoom.kernels.pareto import mark_front
+from paretozoom.kernels.philox import uniforms
+from paretozoom.kernels.pyramid import (
+    BASE_ROOM,
+    BASES,
+    BLOCK_ROOM,
+    BLOCKS,
+    CELL_ROOM,
+    HEADER,
+    KEY0,
+    KEY1,
+    LEVELS,
+    NEXT,
+    NUMBERED,
+    STATISTICS,
+    TOLD,
+    USED,
+    Pyramid,
+    add_to_base,
+    add_to_cell,
+    arm_cell,
+    base_of,
+    block_of,
+    context_key,
+    digits_of,
+    find_block,
+    find_slot,
+    pyramid,
+)
+from paretozoom.kernels.refine import find_arm_corners, refine, row_of, values_at
+
+OPTIMISM = 0.03  # standard deviations added to an estimate
+
+
+@kernel
+def look(f: Floats, i: Ints, at: Pyramid, number: int, point: Floats, allowed: Floats, optimism: float) -> int:
+    """List the candidates of a decision and compute their indices; returns how many they are."""
+    coordinates, corners = at.dim - at.context, 1
+    level = refine(f, i, at, point)
+    if at.arms > 0:
+        listed = len(allowed) if len(allowed) > 0 else at.arms
+        for k in range(listed):
+            arm = int(allowed[k, 0]) if len(allowed) > 0 else k
+            i[at.listed + k], f[at.corner_weight + k] = arm, 1.0
+            i[at.corner + k] = i[at.cell_of_arm + level * at.arms + arm] if level >= 0 else 0
+    else:
+        listed = lay(f, i, at, number, allowed)
+        if level >= 0:
+            laid = f[at.arm : at.arm + listed * coordinates].reshape((listed, coordinates))
+            corners = find_arm_corners(f, i, at, level, laid)
+    doubt = f[at.indices + at.learned * listed : at.indices + (at.learned + 1) * listed]
+    for o in range(at.learned):
+        index = f[at.indices + o * listed : at.indices + (o + 1) * listed]
+        if level < 0:
+            index[:] = 0.0
+            continue
+        row = row_of(at, level, o)
+        values_at(f, i, at, listed, corners, at.estimate + row, index)
+        values_at(f, i, at, listed, corners, at.variance + row, doubt)
+        for k in range(listed):
+            index[k] += optimism * math.sqrt(doubt[k])
+    return listed
+
+
+@kernel
+def ask(f: Floats, i: Ints, number: int, point: Floats, allowed: Floats) -> tuple[int, float, int]:
+    """Draw an allowed arm for the context in `point`, writing it there; returns (finite arm, density, finite arm)."""
+    at = pyramid(i)
+    coordinates = at.dim - at.context
+    listed = look(f, i, at, number, point, allowed, OPTIMISM)
+    mark_front(f, at.indices, at.learned, i, at.arm_chosen, listed, at.spare)
+    u = uniforms(i[KEY0], i[KEY1], number, 0)[0]
+    if at.arms > 0:
+        marked = 0
+        for k in range(listed):
+            i[at.spare + marked] = i[at.listed + k]
+            marked += i[at.arm_chosen + k]
+        arm = i[at.spare + int(u * marked)]
+        for j in range(coordinates):
+            point[at.context + j] = f[at.feature + arm * coordinates + j]
+        return arm, 1.0 / marked, arm
+    size = measure(f, i, at, allowed)
+    k = draw(f, i, at, allowed, u * size)
+    for j in range(coordinates):
+        point[at.context + j] = f[at.arm + k * coordinates + j]
+    return -1, 1.0 / size, -1
+
+
+@kernel
+def seen(f: Floats, i: Ints, at: Pyramid, point: Floats, arm: int) -> Ints:
+    """How many rewards of each objective are in the finest cell of a point, of those that estimates are made of."""
+    digits, counts = np.empty(at.context + at.finer, np.int64), np.zeros(at.learned, np.int64)
+    digits_of(f, i, at, base_of(i, at, point, arm), digits)
+    level = refine(f, i, at, point)
+    start = find_block(i, at, context_key(i, at, level, digits)) if level >= 0 else -1
+    if start >= 0:
+        cells = i[at.arm_cells + level]
+        for o in range(at.learned):
+            counts[o] = int(f[start + o * STATISTICS * cells + arm_cell(i, at, level, digits, arm)])
+    return counts
+
+
+@kernel
+def tell(f: Floats, i: Ints, number: int, point: Floats, arm: int, reward: Floats, told: int) -> None:
+    """Learn from the entries of `reward` that are not NaN. Needs room."""
+    at = pyramid(i)
+    key = base_of(i, at, point, arm)
+    add_to_base(f, i, at, key, reward)
+    digits = np.empty(at.context + at.finer, np.int64)
+    digits_of(f, i, at, key, digits)
+    for level in range(i[LEVELS]):
+        start, cell = block_of(i, at, level, digits), arm_cell(i, at, level, digits, arm)
+        for o in range(at.learned):
+            if not math.isnan(reward[o]):
+                square, noise = reward[o] * reward[o], f[at.noise + o]
+                add_to_cell(f, start, i[at.arm_cells + level], cell, o, 1, reward[o], square, noise)
+    i[TOLD] += told == 0
+
+
+@kernel
+def room(f: Floats, i: Ints) -> tuple[Floats, Ints]:
+    """The same state with space for what one more reward may need, and levels made anew if their time has come."""
+    if i[TOLD] >= i[NEXT]:
+        f, i = rebuild(f, i)
+    at = pyramid(i)
+    cells = at.learned * STATISTICS * i[NUMBERED]
+    if i[BASES] < i[BASE_ROOM] and i[BLOCKS] + i[LEVELS] <= i[BLOCK_ROOM] and i[USED] + cells <= i[CELL_ROOM]:
+        return f, i
+    head = i[:HEADER].copy()
+    while head[BASE_ROOM] <= i[BASES]:
+        head[BASE_ROOM] *= 2
+    while head[BLOCK_ROOM] < i[BLOCKS] + i[LEVELS]:
+        head[BLOCK_ROOM] *= 2
+    if head[CELL_ROOM] < i[USED] + cells:
+        head[CELL_ROOM] = 2 * (i[USED] + cells)
+    new = pyramid(head)
+    more_f, more_i = np.zeros(new.floats), np.zeros(new.ints, np.int64)
+    more_i[:HEADER] = head
+    copy_bases(f, i, at, more_f, more_i, new)
+    more_i[new.parent : new.base_key] = i[at.parent : at.base_key]
+    n = i[BLOCKS]
+    more_i[new.block_key : new.block_key + n] = i[at.block_key : at.block_key + n]
+    more_i[new.block_level : new.block_level + n] = i[at.block_level : at.block_level + n]
+    more_i[new.block_start : new.block_start + n] = i[at.block_start : at.block_start + n]
+    for block in range(n):
+        place = find_slot(more_i, new.block_slot, 2 * head[BLOCK_ROOM], new.block_key, more_i[new.block_key + block])
+        more_i[new.block_slot + place] = block + 1
+    more_f[new.block : new.block + i[USED]] = f[at.block : at.block + i[USED]]
+    return more_f, more_i

@@ -1,0 +1,326 @@
+"""The memory of ParetoZoom: rewards summed in ever smaller cells of contexts and arms.
+
+Every coordinate is read as a number of bits. A *level* is the one before with one more bit of a coordinate of
+contexts, of arms, or of both. It has few cells of arms, numbered through, and for each cell of contexts that was
+visited a *block* of statistics per objective and cell of arms. All rewards are also kept in *bases*, cells of all bits,
+of which the levels can be made anew with other splits.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from paretozoom.kernels import balls
+from paretozoom.kernels.jit import Floats, Ints, inlined, kernel
+from paretozoom.kernels.kinds import CATEGORICAL
+
+# i[:HEADER]. FINER is how many coordinates arms are split by: their own, or features and number of a finite arm.
+CONTEXT, DIM, LEARNED, ARMS, FINER, TOLD, NEXT, LEVELS, BASES, BLOCKS = range(10)
+KEY0, KEY1 = balls.KEY0, balls.KEY1  # where `lattice` looks for them
+BASE_ROOM, BLOCK_ROOM, CELL_ROOM = range(12, 15)
+USED, CELLS, PER_CELL, NUMBERED, LAID, MOST_FINE = range(15, 21)
+HEADER = 21
+
+MOST_LEVELS = 24
+MOST_DEPTH = 24  # bits of a coordinate
+MOST_ARM_CELLS = 512
+MOST_MIXED = 3  # context coordinates between whose cells is interpolated
+COUNT, TOTAL, SQUARES, MEAN, DOUBT = range(5)  # of the rewards in a cell; DOUBT is the variance of the mean
+STATISTICS = 5
+
+OWN_DOUBT = 4.0  # so many rewards of usual noise are added to those of a cell when its noise is estimated
+
+
+class Pyramid(NamedTuple):
+    """Sizes, and where each part of the two arrays begins."""
+
+    context: int
+    dim: int
+    learned: int
+    arms: int
+    finer: int
+    candidates: int
+    # parts of f
+    cells: int  # (boxes, 2 * arm coordinates) boxes that make up the space of arms, if it is continuous
+    feature: int  # (arms, arm coordinates) the finite arms
+    noise: int  # (d,) the variance of a reward
+    roughness: int  # (MOST_LEVELS, d) the variance of what a level adds
+    base_sum: int  # (d, base room)
+    base_square: int  # (d, base room)
+    block: int  # (cell room,) the blocks: (d, STATISTICS, cells of arms) each
+    # parts of i
+    kinds: int  # (dim,)
+    values: int  # (dim,)
+    bits: int  # (context + finer,) into how many bits a coordinate is read
+    split: int  # (MOST_LEVELS,) the coordinate of arms of which a level has one bit more, or -1
+    depth: int  # (MOST_LEVELS, context + finer) how many bits a level has of each coordinate
+    arm_cells: int  # (MOST_LEVELS,) how many cells of arms a level has
+    table: int  # (MOST_LEVELS,) where the numbered cells of arms of a level begin in `parent` and `beside`
+    parent: int  # (numbered,) the cell of the level before that a cell of arms is in
+    beside: int  # (numbered,) the cell next to that, on the side of the cell
+    cell_of_arm: int  # (MOST_LEVELS, arms) the cell of each finite arm
+    base_key: int  # (base room,)
+    base_count: int  # (d, base room)
+    base_slot: int  # (2 * base room,) 1 + the number of a base, by its key
+    block_key: int  # (block room,)
+    block_level: int  # (block room,)
+    block_start: int  # (block room,)
+    block_slot: int  # (2 * block room,)
+    # scratch in f
+    arm: int  # (candidates, arm coordinates)
+    estimate: int  # (2, d, MOST_ARM_CELLS) of the last level and the one before
+    variance: int  # (2, d, MOST_ARM_CELLS)
+    mixed: int  # (3, MOST_ARM_CELLS) sums over blocks: weights, means, variances
+    corner_weight: int
+    indices: int  # (d, candidates)
+    # scratch in i
+    corner: int
+    arm_chosen: int
+    listed: int
+    spare: int
+    # lengths
+    floats: int
+    ints: int
+
+
+@kernel
+def pyramid(i: Ints) -> Pyramid:
+    """Read the layout off a header."""
+    context, dim, d, arms, finer = i[CONTEXT], i[DIM], i[LEARNED], i[ARMS], i[FINER]
+    coordinates, bases, blocks = context + finer, i[BASE_ROOM], i[BLOCK_ROOM]
+    candidates = arms if arms > 0 else i[LAID]
+    feature = i[CELLS] * 2 * (dim - context)
+    noise = feature + arms * (dim - context)
+    roughness = noise + d
+    base_sum = roughness + MOST_LEVELS * d
+    base_square = base_sum + d * bases
+    block = base_square + d * bases
+    arm = block + i[CELL_ROOM]
+    estimate = arm + (0 if arms > 0 else candidates * (dim - context))
+    variance = estimate + 2 * d * MOST_ARM_CELLS
+    mixed = variance + 2 * d * MOST_ARM_CELLS
+    corner_weight = mixed + 3 * MOST_ARM_CELLS
+    indices = corner_weight + (candidates << MOST_MIXED)
+    kinds = HEADER
+    values = kinds + dim
+    bits = values + dim
+    split = bits + coordinates
+    depth = split + MOST_LEVELS
+    arm_cells = depth + MOST_LEVELS * coordinates
+    table = arm_cells + MOST_LEVELS
+    parent = table + MOST_LEVELS
+    beside = parent + i[NUMBERED]
+    cell_of_arm = beside + i[NUMBERED]
+    base_key = cell_of_arm + MOST_LEVELS * arms
+    base_count = base_key + bases
+    base_slot = base_count + d * bases
+    block_key = base_slot + 2 * bases
+    block_level = block_key + blocks
+    block_start = block_level + blocks
+    block_slot = block_start + blocks
+    corner = block_slot + 2 * blocks
+    arm_chosen = corner + (candidates << MOST_MIXED)
+    return Pyramid(
+        context,
+        dim,
+        d,
+        arms,
+        finer,
+        candidates,
+        0,
+        feature,
+        noise,
+        roughness,
+        base_sum,
+        base_square,
+        block,
+        kinds,
+        values,
+        bits,
+        split,
+        depth,
+        arm_cells,
+        table,
+        parent,
+        beside,
+        cell_of_arm,
+        base_key,
+        base_count,
+        base_slot,
+        block_key,
+        block_level,
+        block_start,
+        block_slot,
+        arm,
+        estimate,
+        variance,
+        mixed,
+        corner_weight,
+        indices,
+        corner,
+        arm_chosen,
+        arm_chosen + candidates,
+        arm_chosen + 2 * candidates,
+        indices + (d + 1) * candidates,
+        arm_chosen + 3 * candidates,
+    )
+
+
+@inlined
+def mix(key: int, value: int) -> int:
+    """A key with one more number in it."""
+    key = (key ^ (value + 0x1E3779B97F4A7C15)) * 0x3F58476D1CE4E5B9
+    key = (key ^ (key >> 29)) * 0x14D049BB133111EB
+    return key ^ (key >> 32)
+
+
+@inlined
+def find_slot(i: Ints, slots: int, size: int, keys: int, key: int) -> int:
+    """Where a key is among the slots, or the free slot where it belongs."""
+    place = (key ^ (key >> 17)) & (size - 1)
+    while i[slots + place] != 0 and i[keys + i[slots + place] - 1] != key:
+        place = (place + 1) & (size - 1)
+    return place
+
+
+@inlined
+def digit(kind: int, bits: int, coordinate: float) -> int:
+    """A coordinate as a whole number of so many bits."""
+    if kind == CATEGORICAL:
+        return int(coordinate) & ((1 << bits) - 1)
+    return min(int(coordinate * (1 << bits)), (1 << bits) - 1)
+
+
+@kernel
+def base_of(i: Ints, at: Pyramid, point: Floats, arm: int) -> int:
+    """The key of the base that a point lies in: the digits of its coordinates, of a finite arm its number."""
+    key = 0
+    for j in range(at.context):
+        key = (key << i[at.bits + j]) | digit(i[at.kinds + j], i[at.bits + j], point[j])
+    if at.arms > 0:
+        return (key << i[at.bits + at.context + at.finer - 1]) | arm
+    for j in range(at.finer):
+        bits = i[at.bits + at.context + j]
+        key = (key << bits) | digit(i[at.kinds + at.context + j], bits, point[at.context + j])
+    return key
+
+
+@kernel
+def digits_of(f: Floats, i: Ints, at: Pyramid, key: int, digits: Ints) -> int:
+    """Write the digits of all coordinates that a base's key stands for; returns the finite arm, or -1."""
+    arm = -1
+    first_kept = at.context + at.finer - 1
+    if at.arms > 0:
+        bits = i[at.bits + first_kept]
+        arm = key & ((1 << bits) - 1)
+        digits_of_arm(f, i, at, arm, digits)
+        key >>= bits
+        first_kept = at.context - 1
+    for j in range(first_kept, -1, -1):
+        digits[j] = key & ((1 << i[at.bits + j]) - 1)
+        key >>= i[at.bits + j]
+    return arm
+
+
+@kernel
+def digits_of_arm(f: Floats, i: Ints, at: Pyramid, arm: int, digits: Ints) -> None:
+    """Write the digits of a finite arm: of its features, and its number."""
+    for j in range(at.context, at.context + at.finer):
+        digits[j] = digit_of_arm(f, i, at, arm, j)
+
+
+@kernel
+def digit_of_arm(f: Floats, i: Ints, at: Pyramid, arm: int, j: int) -> int:
+    """One digit of a finite arm; the last coordinate is its number."""
+    if j == at.dim:
+        return arm
+    return digit(i[at.kinds + j], i[at.bits + j], f[at.feature + arm * (at.dim - at.context) + j - at.context])
+
+
+@kernel
+def arm_cell(i: Ints, at: Pyramid, level: int, digits: Ints, arm: int) -> int:
+    """The cell of arms, at a level, that some digits or a finite arm belong to."""
+    if arm >= 0:
+        return i[at.cell_of_arm + level * at.arms + arm]
+    cell, depth = 0, at.depth + level * (at.context + at.finer)
+    for j in range(at.context, at.context + at.finer):
+        cell = (cell << i[depth + j]) | (digits[j] >> (i[at.bits + j] - i[depth + j]))
+    return cell
+
+
+@kernel
+def context_key(i: Ints, at: Pyramid, level: int, digits: Ints) -> int:
+    """The key of the block, at a level, of the cell of contexts that some digits belong to."""
+    key, depth = mix(0, level), at.depth + level * (at.context + at.finer)
+    for j in range(at.context):
+        if i[depth + j] > 0:
+            key = mix(key, digits[j] >> (i[at.bits + j] - i[depth + j]))
+    return key
+
+
+@inlined
+def find_block(i: Ints, at: Pyramid, key: int) -> int:
+    """Where the block of a key begins, or -1."""
+    place = find_slot(i, at.block_slot, 2 * i[BLOCK_ROOM], at.block_key, key)
+    number = i[at.block_slot + place]
+    return at.block + i[at.block_start + number - 1] if number > 0 else -1
+
+
+@kernel
+def add_to_base(f: Floats, i: Ints, at: Pyramid, key: int, reward: Floats) -> None:
+    """Add a reward to its base. Needs room for one more base."""
+    place = find_slot(i, at.base_slot, 2 * i[BASE_ROOM], at.base_key, key)
+    number = i[at.base_slot + place] - 1
+    if number < 0:
+        number = i[BASES]
+        i[BASES] = number + 1
+        i[at.base_slot + place] = number + 1
+        i[at.base_key + number] = key
+    for o in range(at.learned):
+        if not np.isnan(reward[o]):
+            entry = o * i[BASE_ROOM] + number
+            i[at.base_count + entry] += 1
+            f[at.base_sum + entry] += reward[o]
+            f[at.base_square + entry] += reward[o] * reward[o]
+
+
+@kernel
+def block_of(i: Ints, at: Pyramid, level: int, digits: Ints) -> int:
+    """Where the block of some digits at a level begins; made if it is not there. Needs room for it."""
+    key = context_key(i, at, level, digits)
+    place = find_slot(i, at.block_slot, 2 * i[BLOCK_ROOM], at.block_key, key)
+    number = i[at.block_slot + place] - 1
+    if number < 0:
+        number = i[BLOCKS]
+        i[BLOCKS] = number + 1
+        i[at.block_slot + place] = number + 1
+        i[at.block_key + number] = key
+        i[at.block_level + number] = level
+        i[at.block_start + number] = i[USED]
+        i[USED] += at.learned * STATISTICS * i[at.arm_cells + level]
+    return at.block + i[at.block_start + number]
+
+
+@kernel
+def add_to_cell(
+    f: Floats, start: int, cells: int, cell: int, o: int, count: int, total: float, square: float, noise: float
+) -> None:
+    """Add rewards to one objective's statistics of one cell of arms in a block."""
+    entry = start + o * STATISTICS * cells + cell
+    f[entry + COUNT * cells] += count
+    f[entry + TOTAL * cells] += total
+    f[entry + SQUARES * cells] += square
+    weigh(f, entry, cells, noise)
+
+
+@inlined
+def weigh(f: Floats, entry: int, cells: int, noise: float) -> None:
+    """Compute a cell's mean and the variance of it, given the noise of rewards elsewhere."""
+    count, total = f[entry + COUNT * cells], f[entry + TOTAL * cells]
+    if count > 0.0:
+        mean = total / count
+        spread = max(0.0, f[entry + SQUARES * cells] - mean * total)
+        f[entry + MEAN * cells] = mean
+        f[entry + DOUBT * cells] = (spread + OWN_DOUBT * noise) / ((count + OWN_DOUBT) * count)
