@@ -66,6 +66,7 @@ class Policy:
     about: ClassVar[About] = About("")
     in_parts: ClassVar[bool] = True  # may learn from one objective before another is told
     takes_late: ClassVar[bool] = True  # may learn from rewards that come late and out of order
+    assumed_horizon: ClassVar[int | None] = None  # of a policy that needs one, if none is given
 
     def __init__(self, problem: Problem, *, seed: int, parameters: Mapping[str, Any]) -> None:
         self.problem = checked_problem(problem)
@@ -112,7 +113,8 @@ class Policy:
     @property
     def notes(self) -> list[str]:
         """What a reader of any output must know: settings and states that the guarantee does not cover."""
-        confidence, horizon = self.parameters.get("confidence", 1.0), self.parameters.get("horizon")
+        confidence = self.parameters.get("confidence", 1.0)
+        horizon = self.parameters.get("horizon") or self.assumed_horizon
         notes = [] if confidence == 1 else [f"confidence={confidence:g}"]
         return [*notes, "beyond horizon"] if horizon is not None and self.number > horizon else notes
 

@@ -41,6 +41,7 @@ class MOCMAB(MeanTable):
 
     name = "moc-mab"
     kernel: ClassVar[ModuleType] = moc_mab
+    assumed_horizon = USUAL_HORIZON
     about = About(
         "UCB for a dominant objective, then for another among arms as good",
         multi_objective=True,

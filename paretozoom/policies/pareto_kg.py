@@ -38,6 +38,7 @@ class ParetoKG(MeanTable):
 
     name = "pareto-kg"
     kernel: ClassVar[ModuleType] = pareto_kg
+    assumed_horizon = USUAL_HORIZON
     about = About(
         "knowledge gradient per objective, uniform on the front of the indices",
         multi_objective=True,
@@ -72,11 +73,6 @@ class ParetoKG(MeanTable):
         super().__init__(
             problem, arms=arms, within=within, cells=cells, constants=constants, seed=seed, parameters=parameters
         )
-
-    @property
-    def notes(self) -> list[str]:
-        over = self.horizon is None and self.number > USUAL_HORIZON
-        return [*super().notes, "beyond horizon"] if over else super().notes
 
     def _sizes(self) -> tuple[int, int]:
         floats, ints = super()._sizes()

@@ -24,6 +24,7 @@ class Staged(Estimator):
 
     kernel: ClassVar[ModuleType] = staging
     factor: ClassVar[float]
+    assumed_horizon = USUAL_HORIZON
 
     def __init__(
         self,

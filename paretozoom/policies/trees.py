@@ -45,6 +45,7 @@ class ArmTrees(FiniteArms):
 
     kernel: ClassVar[ModuleType] = hoo
     vectors: ClassVar[int] = 1  # how many a node's B may have
+    assumed_horizon = USUAL_HORIZON
 
     def __init__(
         self,
