@@ -13,7 +13,14 @@ from paretozoom.kernels import classes, table
 from paretozoom.kernels.kinds import CATEGORICAL
 from paretozoom.policies.base import Piece
 from paretozoom.policies.finite import Grid, Scalarised, Within
-from paretozoom.policies.parameters import check_scaled, checked_count, checked_delta, checked_positive
+from paretozoom.policies.parameters import (
+    check_scaled,
+    checked_count,
+    checked_delta,
+    checked_positive,
+    checked_problem,
+    scalarisation,
+)
 from paretozoom.problem import Problem
 from paretozoom.records import Decision, Refused, Values
 
@@ -117,7 +124,7 @@ class PolicyClass(Scalarised):
         own: Mapping[str, float],
         seed: int,
     ) -> None:
-        check_scaled(problem, self.name)
+        check_scaled(problem, self.name, scalarisation(checked_problem(problem), objective, weights, pareto))
         grid = Grid.of(problem, arms)
         self.rules = RuleClass.of(problem, len(grid.arms), rules, cells, along)
         named = self.rules.table

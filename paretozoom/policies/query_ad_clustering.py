@@ -18,7 +18,7 @@ from paretozoom.policies.base import Piece
 from paretozoom.policies.finite import Grid, Scalarised
 from paretozoom.policies.fronts import described, learned_numbers, on_front
 from paretozoom.policies.opened import checked_array
-from paretozoom.policies.parameters import check_scaled, checked_positive, checked_problem
+from paretozoom.policies.parameters import check_scaled, checked_positive, checked_problem, scalarisation
 from paretozoom.problem import Problem
 from paretozoom.records import Decision, Refused, Values
 
@@ -67,7 +67,7 @@ class QueryAdClustering(Scalarised):
         confidence: float = 1.0,
         seed: int = 0,
     ) -> None:
-        check_scaled(checked_problem(problem), self.name)
+        check_scaled(problem, self.name, scalarisation(checked_problem(problem), objective, weights, pareto))
         self.confidence = checked_positive(confidence, "confidence")
         encoding = problem.encoding
         ordered = encoding.values >= 0

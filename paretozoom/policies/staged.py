@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any, ClassVar, Literal, get_args
 
 from paretozoom.kernels import staging
 from paretozoom.policies.estimator import Estimator
 from paretozoom.policies.finite import Grid
-from paretozoom.policies.parameters import USUAL_HORIZON, check_scaled, checked_delta, checked_horizon
+from paretozoom.policies.parameters import (
+    USUAL_HORIZON,
+    check_scaled,
+    checked_delta,
+    checked_horizon,
+    checked_problem,
+    scalarisation,
+)
 from paretozoom.problem import Problem
 from paretozoom.records import Refused
 
@@ -30,6 +37,9 @@ class Staged(Estimator):
         self,
         problem: Problem,
         *,
+        objective: str | None,
+        weights: Sequence[float] | None,
+        pareto: bool,
         horizon: int | None,
         delta: float | None,
         explore: Explore,
@@ -37,7 +47,7 @@ class Staged(Estimator):
         parameters: Mapping[str, Any],
         **others: Any,
     ) -> None:
-        check_scaled(problem, self.name)
+        check_scaled(problem, self.name, scalarisation(checked_problem(problem), objective, weights, pareto))
         if explore not in get_args(Explore):
             raise Refused(f"explore: {explore!r} is not one of {list(get_args(Explore))!r}")
         self.horizon = checked_horizon(horizon)
@@ -45,6 +55,9 @@ class Staged(Estimator):
         chances = 2.0 * rounds * len(Grid.of(problem, arms).arms) / (checked_delta(delta) or DELTA)
         super().__init__(
             problem,
+            objective=objective,
+            weights=weights,
+            pareto=pareto,
             exploration=math.sqrt(self.factor * math.log(chances)),
             stages=math.ceil(math.log(rounds)),
             floor=1.0 / math.sqrt(rounds),

@@ -60,7 +60,7 @@ class ArmTrees(FiniteArms):
         seed: int,
         parameters: Mapping[str, Any],
     ) -> None:
-        check_scaled(checked_problem(problem), self.name)
+        check_scaled(checked_problem(problem), self.name, weights)
         self.horizon = checked_horizon(horizon)
         self.confidence = checked_positive(confidence, "confidence")
         encoding = problem.encoding

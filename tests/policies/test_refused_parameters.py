@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from paretozoom import PCZ, ContextualZooming, Integer, Objective, Problem, Random, Real, Snapshot
+from paretozoom.finding import find_members
 from paretozoom.policies.base import Policy
 from tests.policies.border import UNIT, bytes_of, every_policy, refuses, used
 
@@ -34,6 +36,17 @@ BAD_SCALARISATIONS: list[tuple[dict[str, Any], list[str]]] = [
     ({"weights": [0.5, 0.5], "objective": "a"}, ["weights", "[0.5, 0.5]", "'a'"]),
 ]
 
+HALF_SCALED = Problem(
+    context=[Real("x")], arm=[Real("y")], objectives=[Objective("a"), Objective("b", low=None, high=None)]
+)
+UNSCALED = {"linucb", "kernel-ucb"}  # know no scale
+ZOOMING = {"contextual-zooming"}  # wants every scale
+SCALED = {
+    name: member
+    for name, member in find_members("paretozoom.policies", Policy).items()
+    if "weights" in inspect.signature(member).parameters and name not in UNSCALED | ZOOMING
+}
+
 
 def spelled(value: Any) -> str:
     """A test's id."""
@@ -45,6 +58,18 @@ def spelled(value: Any) -> str:
 def test_bad_parameters_are_refused(kind: Any, parameters: dict[str, Any], fragments: list[str]) -> None:
     with refuses(None, *fragments):
         kind(UNIT, **parameters)
+
+
+@pytest.mark.parametrize("name", SCALED)
+def test_only_objectives_that_are_learned_need_a_scale(name: str) -> None:
+    policy: Any = SCALED[name]
+    for given in ({}, {"objective": "a"}, {"weights": [1.0, 0.0]}):
+        player = policy(HALF_SCALED, seed=1, **given)
+        for reward in (-1e6, 1e6):
+            player.tell(player.ask([0.3]), [0.5, reward])
+    for given in ({"objective": "b"}, {"weights": [0.5, 0.5]}):
+        with refuses(None, "objectives['b']", name):
+            policy(HALF_SCALED, **given)
 
 
 @every_policy
