@@ -15,9 +15,11 @@ class COFIBA(Clustered):
 
     Users, features and the other parameters are those of `CLUB`. An edge between users goes when they differ on the
     arm played, an edge between arms when these part the users in different ways; `alpha_2` says by how much users must
-    differ. Each new cluster of arms starts with a fresh graph on the users, whom only plays of its arms can part. Until
-    then all of them share what they know of it; if their tastes differ, this mixture can keep them away from it for
-    good, as it does with the defaults of the task `clustered-users`.
+    differ. Which users an arm leaves together could be read off the graph of its cluster; chosen here, for the arm
+    played as for its neighbours, are those within the confidence bounds of the user who played, so that equal arms
+    never part. Each new cluster of arms starts with a fresh graph on the users, whom only plays of its arms can part.
+    Until then all of them share what they know of it; if their tastes differ, this mixture can keep them away from it
+    for good, as it does with the defaults of the task `clustered-users`.
 
     >>> from paretozoom import Categorical, Finite, Objective, Problem
     >>> problem = Problem(context=[Categorical("user", ["u", "v", "w"])], arm=Finite(["a", "b"]),

@@ -21,8 +21,10 @@ class ContextualZooming(Zooming):
     """Contextual Zooming on one objective (the first unless named), or on a weighted sum of all.
 
     `radius` is "slivkins" for 4 sqrt(log T / (1 + n)), the radius of the algorithm's own paper, or "pcz" for
-    u_B of PCZ with one objective. Of the arms in the chosen ball's domain one is drawn uniformly. The other
-    parameters are those of PCZ; `delta` and `noise` matter for the radius "pcz" alone.
+    u_B of PCZ with one objective. Two things are choices: of the arms in the chosen ball's domain one is drawn
+    uniformly, where the algorithm allows any; and whether a ball is full, its confidence at most its radius, is asked
+    before the reward of the round counts, as in PCZ, else children would come one play earlier. The other parameters
+    are those of PCZ; `delta` and `noise` matter for the radius "pcz" alone.
 
     >>> from paretozoom import Objective, Problem, Real
     >>> task = Problem(context=[Real("x")], arm=[Real("y")], objectives=[Objective("a"), Objective("b")])

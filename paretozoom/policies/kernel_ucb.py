@@ -31,6 +31,8 @@ class KernelUCB(Estimator):
     A decision takes time in the square of the number of places seen, so there is a `budget` of places, unlike in the
     paper. Rewards at equal places share one, which changes nothing. Once the budget is full, a reward at a new place
     counts as one at the nearest place that is held: nothing is forgotten, but it is known less precisely where it was.
+    The default of 300 is a choice: with 18 arms on a line a round then takes about a millisecond, with 1000 places
+    about nine, or a quarter of an hour for a hundred thousand rounds.
 
     The other parameters are those of LinUCB.
 

@@ -14,6 +14,11 @@ class MOHOO(ArmTrees):
     that add most to the volume they dominate (of more than two objectives: that differ most from the next one).
     Everything else is as in `HOO`, which it equals if there is a single objective.
 
+    This is a reconstruction of the paper's idea from memory. Chosen here are: sets of vectors for B, since a single
+    vector would promise the best of every objective at once, which no arm below may have; the uniform draw of a vector
+    at each fork, since none on the front is better than another; and the cap of 32, since sets could otherwise grow
+    with the number of nodes below, and the cost of a round with them.
+
     >>> from paretozoom import Objective, Real
     >>> problem = Problem(context=[], arm=[Real("y")], objectives=[Objective("r"), Objective("s")])
     >>> policy = MOHOO(problem, horizon=1000, confidence=0.1, seed=1)
