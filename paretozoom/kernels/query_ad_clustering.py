@@ -102,7 +102,7 @@ def plays_of(i: Ints, at: Table, row: int) -> tuple[int, int]:
 def _play_elsewhere(
     f: Floats, i: Ints, at: Table, number: int, point: Floats, allowed: Floats, row: int
 ) -> tuple[int, float, int]:
-    """Draw uniformly from feasible arms none of which is in the cover; learned as the arm that covers it."""
+    """Draw from feasible arms none of which is in the cover; learned as the arm that covers it."""
     if i[LISTED] == 0:
         _, density = play_anywhere(f, i, at, number, point, allowed)
         return -1, density, row + arm_near(i, at, point)

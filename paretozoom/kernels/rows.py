@@ -24,7 +24,7 @@ def play_arm(
 def play_no_arm(
     f: Floats, i: Ints, at: Table, number: int, point: Floats, allowed: Floats, row: int
 ) -> tuple[int, float, int]:
-    """Play anywhere in feasible boxes that hold no arm of the grid, for the nearest one; returns what `ask` does."""
+    """Play in feasible boxes that hold no arm of the grid, for the nearest one; returns what `ask` does."""
     arm, density = play_anywhere(f, i, at, number, point, allowed)
     return -1, density, row + arm
 

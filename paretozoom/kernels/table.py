@@ -198,8 +198,12 @@ def _overlap(f: Floats, at: Table, point: Floats, box: Floats) -> float:
 
 @kernel
 def play_anywhere(f: Floats, i: Ints, at: Table, number: int, point: Floats, allowed: Floats) -> tuple[int, float]:
-    """Draw uniformly from feasible boxes that hold no arm of the grid; returns the nearest of these and the density."""
-    coordinates, total, chosen = at.dim - at.context, 0.0, 0
+    """Draw from feasible boxes that hold no arm of the grid; returns the nearest of these and the density.
+
+    A box is drawn by its size, then a place in it; where arms are played at the centres of their cells, the middle of
+    the box is, and the density is a probability.
+    """
+    coordinates, total, chosen, middle = at.dim - at.context, 0.0, 0, i[WITHIN] == 0
     for row in range(len(allowed)):
         total += _size(i, at, allowed[row])
     left = uniforms(i[KEY0], i[KEY1], number, 0)[0] * total
@@ -207,10 +211,10 @@ def play_anywhere(f: Floats, i: Ints, at: Table, number: int, point: Floats, all
         left -= _size(i, at, allowed[chosen])
         chosen += 1
     for j in range(coordinates):
-        draw = uniforms(i[KEY0], i[KEY1], number, PLAY_STREAM + j // 4)[j % 4]
+        draw = 0.5 if middle else uniforms(i[KEY0], i[KEY1], number, PLAY_STREAM + j // 4)[j % 4]
         low, high = allowed[chosen, j], allowed[chosen, coordinates + j]
         point[at.context + j] = low + (high - low) * draw
-    return nearest_arm(f, i, at, point), 1.0 / total
+    return nearest_arm(f, i, at, point), (_size(i, at, allowed[chosen]) if middle else 1.0) / total
 
 
 @kernel

@@ -65,6 +65,9 @@ class FiniteArms(Policy):
     random place of a cell is played) or a `grid` of their own, `cells` (into how many parts each context coordinate is
     divided, a copy of the policy in each; categories stay whole), `weights` (of the objectives it sums; empty if it
     learns each), and their own `constants`. They say how many numbers a copy learns.
+
+    If no arm of a grid is feasible, one of the feasible boxes is drawn by its size, and its middle is played, or
+    `within` the "cell" any place of it; this teaches about the nearest arm, if at all.
     """
 
     in_parts = False

@@ -34,7 +34,8 @@ class QueryAdClustering(Scalarised):
     nothing). In the cell of a context the arm with the largest mean + sqrt(4 i / (1 + n)) is played: the middle of a
     cell of arms, a category or a label. `confidence` multiplies the root. No horizon is needed. One `objective` is
     learned, by default the first, or a sum with `weights`; with `pareto` every one, and an arm is drawn uniformly
-    from the front of the indices.
+    from the front of the indices. If no arm of the phase is feasible, the middle of a feasible box is played, drawn by
+    its size, or any of finitely many arms.
 
     >>> from paretozoom import Objective, Real
     >>> problem = Problem(context=[Real("x")], arm=[Real("y")], objectives=[Objective("r")])

@@ -54,7 +54,7 @@ class FiniteTwin(Twin):
         """Choose among the feasible arms, or draw anywhere if none of a grid is feasible."""
         listed = self.listed(allowed)
         if not listed:
-            place, density = self.anywhere(allowed)
+            place, density = self.anywhere(allowed, self.within == "centre")
             return -1, place, density, self.credit_of_anywhere(context, self.nearest(place))
         arm, density, credit = self.choose(context, listed)
         place = list(self.arms[arm])

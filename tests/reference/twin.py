@@ -102,12 +102,15 @@ class Twin:
             number = number * parts + place
         return number
 
-    def anywhere(self, boxes: Boxes) -> tuple[list[float], float]:
-        """A uniform place in boxes, and its density."""
+    def anywhere(self, boxes: Boxes, middles: bool) -> tuple[list[float], float]:
+        """A uniform place in boxes, and its density; or the middle of one, drawn by its size, and its probability."""
         values = self.values[self.first :]
         n = len(values)
         sizes = [math.prod(box[n + j] - box[j] for j in range(n) if values[j] == 0) for box in boxes]
-        box = boxes[self.pick_part(sizes, self.draws()[0])]
+        chosen = self.pick_part(sizes, self.draws()[0])
+        box = boxes[chosen]
+        if middles:
+            return [(box[j] + box[n + j]) / 2 for j in range(n)], sizes[chosen] / sum(sizes)
         place = [box[j] + (box[n + j] - box[j]) * self.draws(PLAY_STREAM + j // 4)[j % 4] for j in range(n)]
         return place, 1.0 / sum(sizes)
 

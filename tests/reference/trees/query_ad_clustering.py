@@ -75,7 +75,7 @@ class QueryAdClustering(Twin):
             arm = int(allowed[int(u * len(allowed))][0])
             return arm, self.listed[arm], 1 / len(allowed), row + self.covering(self.listed[arm])
         if not feasible:
-            place, density = self.anywhere(allowed)
+            place, density = self.anywhere(allowed, True)
             return -1, place, density, row + self.covering(place)
         indices = [self.index(row + k) for k in feasible]
         best = front(indices)
