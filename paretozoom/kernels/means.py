@@ -16,6 +16,15 @@ def plays_of(i: Ints, at: Table, row: int) -> int:
     return i[at.ints + row]
 
 
+@kernel
+def plays_in(i: Ints, at: Table, first: int) -> int:
+    """How often all arms together were played and told, in the table of means that begins with a row."""
+    plays = 0
+    for arm in range(at.arms):
+        plays += plays_of(i, at, first + arm)
+    return plays
+
+
 @inlined
 def mean_of(f: Floats, i: Ints, at: Table, row: int, o: int) -> float:
     """The mean of number o of the rewards of a row; 0 if there are none."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from paretozoom.kernels.jit import Floats, Ints, kernel
-from paretozoom.kernels.means import mean_of, plays_of, tell
+from paretozoom.kernels.means import mean_of, plays_in, plays_of, tell
 from paretozoom.kernels.rows import play_front
 from paretozoom.kernels.table import cell_of, list_arms, table
 from paretozoom.kernels.uniform import room
@@ -16,13 +16,13 @@ __all__ = ["ask", "room", "tell"]
 
 
 @kernel
-def bonus(plays: int, number: int, factor: float) -> float:
+def bonus(plays: int, of_all: int, factor: float) -> float:
     """What is added to every mean of an arm: sqrt(2 log(n (D |A*|)^(1/4)) / n_i); infinite before its first play.
 
     >>> round(bonus(25, 100, (2 * 5) ** 0.25), 7), round(bonus(25, 100, 1.0), 7)
     (0.6437898, 0.6069709)
     """
-    return math.sqrt(2.0 * math.log(max(number, 1) * factor) / plays) if plays > 0 else math.inf
+    return math.sqrt(2.0 * math.log(max(of_all, 1) * factor) / plays) if plays > 0 else math.inf
 
 
 @kernel
@@ -30,9 +30,10 @@ def ask(f: Floats, i: Ints, number: int, point: Floats, allowed: Floats) -> tupl
     """Draw an arm for the context in `point`, writing it there; returns (finite arm, density, cell and arm)."""
     at = table(i)
     cell, listed = cell_of(i, at, point), list_arms(f, i, at, allowed)
+    of_all = plays_in(i, at, cell * at.arms)
     for k in range(listed):
         row = cell * at.arms + i[at.listed + k]
-        more = bonus(plays_of(i, at, row), number, f[at.constants])
+        more = bonus(plays_of(i, at, row), of_all, f[at.constants])
         for o in range(at.learned):
             f[at.indices + o * listed + k] = mean_of(f, i, at, row, o) + more
     return play_front(f, i, at, number, point, allowed, cell * at.arms, listed)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from paretozoom.kernels.jit import Floats, Ints, kernel
-from paretozoom.kernels.means import mean_of, plays_of, tell
+from paretozoom.kernels.means import mean_of, plays_in, plays_of, tell
 from paretozoom.kernels.philox import uniforms
 from paretozoom.kernels.rows import play_arm, play_no_arm
 from paretozoom.kernels.table import KEY0, KEY1, Table, cell_of, list_arms, table
@@ -58,14 +58,11 @@ def scalarise_arms(f: Floats, i: Ints, at: Table, first: int, function: int, lis
 
 
 @kernel
-def index_arms(f: Floats, i: Ints, at: Table, cell: int, function: int, listed: int, number: int) -> tuple[float, int]:
-    """Write a function's index of every listed arm; returns the largest, and how many arms have it.
-
-    The n of a function with a table of its own is the number of rounds that it gets on average.
-    """
-    first, learners = first_row(f, at, cell, function), 1.0 if f[at.constants + SHARED] == 1.0 else f[at.constants]
+def index_arms(f: Floats, i: Ints, at: Table, cell: int, function: int, listed: int) -> tuple[float, int]:
+    """Write a function's index of every listed arm; returns the largest, and how many arms have it."""
+    first = first_row(f, at, cell, function)
     scalarise_arms(f, i, at, first, function, listed)
-    spread = 2.0 * math.log(max(number / learners, 1.0))
+    spread = 2.0 * math.log(max(plays_in(i, at, first), 1))
     most, ties = -math.inf, 0
     for k in range(listed):
         plays = plays_of(i, at, first + i[at.listed + k])
@@ -88,7 +85,7 @@ def ask(f: Floats, i: Ints, number: int, point: Floats, allowed: Floats) -> tupl
     first = first_row(f, at, cell, drawn)
     if listed == 0:
         return play_no_arm(f, i, at, number, point, allowed, first)
-    most, ties = index_arms(f, i, at, cell, drawn, listed, number)
+    most, ties = index_arms(f, i, at, cell, drawn, listed)
     place, before = 0, int(draws[0] * ties)
     while f[at.indices + place] < most or before > 0:
         before -= f[at.indices + place] == most
@@ -96,7 +93,7 @@ def ask(f: Floats, i: Ints, number: int, point: Floats, allowed: Floats) -> tupl
     arm, probability = i[at.listed + place], 1.0 / ties / functions
     for other in range(functions):
         if other != drawn:
-            most, ties = index_arms(f, i, at, cell, other, listed, number)
+            most, ties = index_arms(f, i, at, cell, other, listed)
             if f[at.indices + place] == most:
                 probability += 1.0 / ties / functions
     return play_arm(f, i, at, number, point, allowed, first, arm, probability)

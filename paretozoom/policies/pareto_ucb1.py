@@ -18,7 +18,8 @@ class ParetoUCB1(MeanTable):
 
     `front_size` is the number of Pareto optimal arms, which the paper takes as known; the number of arms, an upper
     bound, stands in for it. Contexts are ignored, unless `cells` divides them: a copy of the policy then plays in each
-    cell. On continuous arms it plays a grid of `arms` per dimension: the centres of its cells, or `within` the "cell".
+    cell, and knows of its own plays alone. Plays count once their reward is told. On continuous arms it plays a grid of
+    `arms` per dimension: the centres of its cells, or `within` the "cell".
 
     >>> from paretozoom import Finite, Objective
     >>> problem = Problem(context=[], arm=Finite(["a", "b"]), objectives=[Objective("r"), Objective("s")])

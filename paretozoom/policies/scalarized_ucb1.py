@@ -44,12 +44,14 @@ class ScalarizedUCB1(MeanTable):
     """UCB1 for one of several weightings of the objectives, drawn anew in every round.
 
     A function turns the means of an arm into one number, by weights: their "linear" sum, or with "chebyshev" the
-    smallest weighted distance from a point that lies `slack` below every mean. There are `functions` of them, with
-    weights spread evenly (with three objectives or more, the next number that an even lattice has). Each learns from
-    its own rounds alone, and for their number takes what it gets on average; if `shared`, all learn from every round.
-    The density of a decision counts every function that could have chosen the arm. Contexts are ignored, unless
-    `cells` divides them: a copy of the policy then plays in each cell. On continuous arms it plays a grid of `arms` per
-    dimension: the centres of its cells, or `within` the "cell".
+    smallest weighted distance from a point that lies `slack` below every mean, without the objectives of weight 0: with
+    them it would be 0 for every arm. The bonus sqrt(2 log n / n_i) is added to this number, not to the means: a choice
+    that makes each function a UCB1 of its own. There are `functions` of them, with weights spread evenly (with three
+    objectives or more, the next number that an even lattice has). Each learns from its own rounds alone and counts no
+    other plays; if `shared`, all learn from every round. Plays count once their reward is told. The density of a
+    decision counts every function that could have chosen the arm. Contexts are ignored, unless `cells` divides them: a
+    copy of the policy then plays in each cell. On continuous arms it plays a grid of `arms` per dimension: the centres
+    of its cells, or `within` the "cell".
 
     >>> from paretozoom import Finite, Objective
     >>> problem = Problem(context=[], arm=Finite(["a", "b"]), objectives=[Objective("r"), Objective("s")])

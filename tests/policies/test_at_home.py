@@ -82,7 +82,7 @@ HOMES = [
     Home("pareto-kg", BANDIT, 10_000),
     Home("pareto-thompson", BANDIT, 10_000),
     Home("pareto-ucb1", BANDIT, 10_000, 0.331, 0.050),
-    Home("scalarized-ucb1", BANDIT, 10_000, 0.628, 0.034),
+    Home("scalarized-ucb1", BANDIT, 10_000, 0.627, 0.024),
     Home("linucb", LINEAR, 10_000, 0.158, 0.085),
     Home("linucb", LINEAR, 10_000, 0.143, 0.111, {"model": "hybrid"}),
     Home("linucb", LINEAR, 10_000, 0.225, 0.161, {"model": "shared"}),

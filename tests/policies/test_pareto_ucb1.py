@@ -50,6 +50,17 @@ def test_one_objective_is_ucb1(scrambled: bool) -> None:
     lockstep(policy, twin, World(problem, 7), 400, scrambled=scrambled)
 
 
+def test_copies_do_not_know_of_each_other() -> None:
+    """What happens in one half of the contexts changes nothing in the other."""
+    problem = Problem(context=[Real("x")], arm=Finite(["a", "b"]), objectives=[Objective("r")])
+    copies, alone = ParetoUCB1(problem, cells=2, seed=1), ParetoUCB1(problem, seed=1)
+    for policy, contexts in ((copies, [0.9] * 900 + [0.1] * 100), (alone, [0.1] * 100)):
+        for x in contexts:
+            decision = policy.ask([x])
+            policy.tell(decision, [0.7 if decision.arm == "a" else 0.4])
+    assert copies.plays[0].tolist() == alone.plays[0].tolist()
+
+
 def test_places_within_a_cell_are_feasible() -> None:
     problem = Problem(context=[], arm=[Real("y"), Categorical("c", ["u", "v"])], objectives=[Objective("r")])
     policy = ParetoUCB1(problem, arms=4, within="cell", seed=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -59,18 +60,22 @@ def test_one_objective_is_ucb1(scrambled: bool) -> None:
     lockstep(policy, pareto, World(problem, 8), 400, scrambled=scrambled)
 
 
-def indices(policy: ScalarizedUCB1, number: int) -> list[float]:
+def first_index(policy: ScalarizedUCB1, function: int = 0, bonus: bool = True) -> float:
+    """The index of arm a for a function, with its bonus or without."""
     f, i, at = policy._floats, policy._ints, table(policy._ints)
     listed = list_arms(f, i, at, ANY)
-    scalarized_ucb1.index_arms(f, i, at, 0, 0, listed, number)
-    return f[at.indices : at.indices + listed].tolist()
+    if bonus:
+        scalarized_ucb1.index_arms(f, i, at, 0, function, listed)
+    else:
+        first = scalarized_ucb1.first_row(f, at, 0, function)
+        scalarized_ucb1.scalarise_arms(f, i, at, first, function, listed)
+    return float(f[at.indices])
 
 
 def taught(**given: Any) -> ScalarizedUCB1:
-    """Weights (1/2, 1/2); arm a was told (0.6, 0.3) 25 times, arm b (0, 0) once or more."""
+    """Weights (1/2, 1/2); arm a was told (0.6, 0.3) 25 times, arm b (0, 0) 75 times."""
     policy = ScalarizedUCB1(TWO, functions=1, **given)
-    while policy.plays[0, 0] < 25 or policy.plays[0, 1] == 0:
-        label = "a" if policy.plays[0, 0] < 25 else "b"
+    for label in "a" * 25 + "b" * 75:
         decision = policy.ask(feasible=[label])
         policy.tell(decision, [0.6, 0.3] if label == "a" else [0.0, 0.0])
     return policy
@@ -78,13 +83,28 @@ def taught(**given: Any) -> ScalarizedUCB1:
 
 def test_check_values() -> None:
     linear, chebyshev = taught(), taught(scalarisation="chebyshev", slack=1e-12)
-    assert indices(linear, 1)[0] == pytest.approx(0.45)
-    assert indices(chebyshev, 1)[0] == pytest.approx(0.15)
-    assert indices(linear, 100)[0] == pytest.approx(1.0569709, abs=5e-8)
+    assert first_index(linear, bonus=False) == pytest.approx(0.45)
+    assert first_index(chebyshev, bonus=False) == pytest.approx(0.15)
+    assert first_index(linear) == pytest.approx(1.0569709, abs=5e-8)
     doubled = taught(confidence=2.0)
-    assert indices(doubled, 100)[0] == pytest.approx(0.45 + 2 * 0.6069709, abs=2e-7)
+    assert first_index(doubled) == pytest.approx(0.45 + 2 * 0.6069709, abs=2e-7)
     assert doubled.notes == ["confidence=2"]
     assert linear.notes == []
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_function_counts_its_own_plays(shared: bool) -> None:
+    """Those that were told: of the decisions made, only some are."""
+    policy = ScalarizedUCB1(TWO, functions=3, shared=shared, seed=1)
+    plays = np.zeros((1 if shared else 3, 2), int)
+    for _ in range(200):
+        decision = policy.ask()
+        if decision.number % 3:
+            policy.tell(decision, [0.6, 0.3] if decision.arm == "a" else [0.4, 0.5])
+            plays[divmod(decision.credit, 2)] += 1
+    for function, value in enumerate([0.3, 0.45, 0.6]):  # of the means of arm a, by weights (0, 1), (1/2, 1/2), (1, 0)
+        of_a, of_b = plays[0 if shared else function]
+        assert first_index(policy, function) == pytest.approx(value + math.sqrt(2 * math.log(of_a + of_b) / of_a))
 
 
 @pytest.mark.parametrize("given", [{}, {"shared": True}, {"scalarisation": "chebyshev"}])

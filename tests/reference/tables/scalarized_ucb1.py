@@ -34,13 +34,13 @@ class ScalarizedUCB1(Averages):
 
     def pick(self, cell: int, listed: list[int], number: int) -> tuple[int, float]:
         """A best arm of the function drawn, and its probability over all functions."""
-        best = [self.best(cell, function, listed, number) for function in range(len(self.functions))]
+        best = [self.best(cell, function, listed) for function in range(len(self.functions))]
         arm, _ = self.uniform_on(best[self.drawn(number)])
         return arm, sum(1 / len(arms) for arms in best if arm in arms) / len(best)
 
-    def best(self, cell: int, function: int, listed: list[int], number: int) -> list[int]:
+    def best(self, cell: int, function: int, listed: list[int]) -> list[int]:
         """The arms of largest index for a function."""
-        n = max(number / (1 if self.shared else len(self.functions)), 1)
+        n = self.all_plays(self.row(cell, function, 0))
         indices = {}
         for arm in listed:
             plays = self.plays(self.row(cell, function, arm))

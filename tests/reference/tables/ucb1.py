@@ -24,6 +24,10 @@ class Averages(FiniteTwin):
         """How many rewards there are."""
         return len(self.rewards.get(credit, []))
 
+    def all_plays(self, first: int) -> int:
+        """The n of a table of means that begins with a credit: how many rewards all its arms have, at least 1."""
+        return max(1, sum(self.plays(first + arm) for arm in range(len(self.arms))))
+
     def mean(self, credit: int) -> list[float]:
         """Their mean, by objective."""
         kept = self.rewards[credit]
@@ -43,7 +47,8 @@ class UCB1(Averages):
 
     def pick(self, cell: int, listed: list[int], number: int) -> tuple[int, float]:
         """The largest index."""
-        indices = {arm: self.index(cell * len(self.arms) + arm, max(number, 1)) for arm in listed}
+        first = cell * len(self.arms)
+        indices = {arm: self.index(first + arm, self.all_plays(first)) for arm in listed}
         return self.uniform_on([arm for arm in listed if indices[arm] == max(indices.values())])
 
     def index(self, credit: int, n: int) -> float:
@@ -61,7 +66,8 @@ class ParetoUCB1(Averages):
 
     def pick(self, cell: int, listed: list[int], number: int) -> tuple[int, float]:
         """Uniform on the front."""
-        vectors = [self.index(cell * len(self.arms) + arm, max(number, 1)) for arm in listed]
+        first = cell * len(self.arms)
+        vectors = [self.index(first + arm, self.all_plays(first)) for arm in listed]
         return self.uniform_on(self.front_of(listed, vectors))
 
     def index(self, credit: int, n: int) -> list[float]:
