@@ -97,6 +97,15 @@ def cell_of(i: Ints, at: Table, point: Floats) -> int:
 
 
 @kernel
+def cells_in(i: Ints, at: Table) -> int:
+    """How many context cells there are."""
+    cells = 1
+    for j in range(at.context):
+        cells *= i[at.divisions + j]
+    return cells
+
+
+@kernel
 def list_arms(f: Floats, i: Ints, at: Table, allowed: Floats) -> int:
     """List the feasible arms; returns how many they are, 0 if no arm of a grid is."""
     if len(allowed) == 0:

@@ -21,13 +21,17 @@ from paretozoom.records import Refused
 class AnnealingPareto(MeanTable):
     """Play uniformly the arms whose mean is nearly best in an objective, and those kept since they were not dominated.
 
-    The arms it plays, A*, are all at first. After every reward they become those with a mean within epsilon of the best
-    in some objective, and those still in A* that none of these dominates. Epsilon is `decay` to the power of the
-    decision's number, over the number of arms and of objectives. An arm that was dropped returns only by being
-    nearly best. Every arm is played `first_plays` times before it counts; with `prune_kept` an arm is also
-    dropped if another of those kept dominates it. If no feasible arm is in A*, the nearly best of the feasible ones are
-    played. Contexts are ignored, unless `cells` divides them: a copy of the policy then plays in each cell. On
-    continuous arms it plays a grid of `arms` per dimension: the centres of its cells, or `within` the "cell".
+    The arms it plays, A*, are all until each was played and told `first_plays` times. After every reward from then on
+    they become those with a mean within epsilon of the best in some objective, and those still in A* that none of these
+    dominates; with `prune_kept` an arm is also dropped if another of those kept dominates it. An arm that was dropped
+    returns only by being nearly best. Epsilon is `decay` to the power of the largest number of a decision told so far,
+    over the number of arms and of objectives. Contexts are ignored, unless `cells` divides them: a copy of the policy
+    then plays in each cell, for which the number is over that of the cells.
+
+    Of the feasible arms those not yet played often enough come first, then those in A*, then, if there are none, the
+    nearly best. An arm that is never feasible holds nothing up: as long as one lacks plays that cannot be had now, A*
+    is found anew in each decision, for the feasible arms as if they were all. On continuous arms it plays a grid of
+    `arms` per dimension: the centres of its cells, or `within` the "cell".
 
     >>> from paretozoom import Finite, Objective
     >>> problem = Problem(context=[], arm=Finite(["a", "b", "c"]), objectives=[Objective("r"), Objective("s")])
@@ -76,7 +80,7 @@ class AnnealingPareto(MeanTable):
 
     def _sizes(self) -> tuple[int, int]:
         floats, ints = super()._sizes()
-        return floats, 2 * ints
+        return floats, 2 * ints + self.copies
 
     @property
     def playable(self) -> npt.NDArray[np.bool_]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from paretozoom import Finite, Objective, Problem, Refused
+from paretozoom import Finite, Objective, Problem, Real, Refused
 from paretozoom.checks import check_policy
 from paretozoom.kernels.annealing_pareto import epsilon
 from paretozoom.policies.annealing_pareto import AnnealingPareto
@@ -42,8 +42,9 @@ def test_same_decisions_as_the_slow_twin(title: str, given: dict[str, Any], rest
     policy = AnnealingPareto(problem, seed=3, **given)
     twin = Twin(problem, seed=3, **{"prune_kept": False, **given})
     lockstep(policy, twin, World(problem, 4), 300, feasible=sets)
-    for cell, kept in twin.playable.items():
-        assert set(np.flatnonzero(policy.playable[cell])) == kept
+    everyone = set(range(len(twin.arms)))
+    for cell in range(twin.cells):
+        assert set(np.flatnonzero(policy.playable[cell])) == twin.playable.get(cell, everyone)
 
 
 def test_epsilon() -> None:
@@ -60,17 +61,42 @@ def taught(means: dict[str, list[float]], **given: Any) -> AnnealingPareto:
 
 
 def without_d() -> AnnealingPareto:
-    """Arm d was dropped when arm c, which dominates it, was still the best one known."""
-    return taught({"d": [0.5, 0.5], "c": [0.7, 0.7], "b": [0.0, 1.0], "a": [1.0, 0.0]})
+    """Arm d was dropped when arm c, which dominates it, was still the best one; then a and b came to be better."""
+    policy = taught({"d": [0.5, 0.5], "c": [0.7, 0.7], "b": [0.0, 0.7], "a": [0.7, 0.0]})
+    assert policy.playable.tolist() == [[True, True, True, False]]
+    for label, mean in {"b": [0.0, 1.0], "a": [1.0, 0.0]}.items():
+        while policy.means[0].max(axis=1)["abcd".index(label)] < 0.95:
+            policy.tell(policy.ask(feasible=[label]), mean)
+    return policy
 
 
 def test_check_values_of_the_rule() -> None:
     numbered = dict(enumerate(MEANS.values()))
     assert anneal(numbered, set(numbered), 0.05) == {0, 1, 2, 3}
     assert anneal(numbered, set(numbered), 0.05, prune_kept=True) == {0, 1, 2}
-    assert taught(MEANS).playable.tolist() == [[True, True, True, True]]
-    assert taught(MEANS, prune_kept=True).playable.tolist() == [[True, True, True, False]]
     assert without_d().playable.tolist() == [[True, True, True, False]]
+
+
+@pytest.mark.parametrize("order", ["abcd", "dcba", "dcab", "cdba"])
+def test_arms_are_compared_when_all_were_played(order: str) -> None:
+    """In whatever order: arm d is not lost to arm c before the better ones are known."""
+    means = {label: MEANS[label] for label in order}
+    for few in range(4):
+        assert taught(dict(list(means.items())[:few]), decay=0.5).playable.all()
+    assert taught(means, decay=0.5).playable.tolist() == [[True, True, True, True]]
+    assert taught(means, decay=0.5, prune_kept=True).playable.tolist() == [[True, True, True, False]]
+
+
+def test_an_arm_that_is_never_feasible_holds_nothing_up() -> None:
+    policy = AnnealingPareto(FOUR, first_plays=2, seed=1)
+    means = {"a": [0.9, 0.5], "b": [0.5, 0.9], "c": [0.4, 0.4]}
+    for _ in range(40):
+        decision = policy.ask(feasible=["a", "b", "c"])
+        policy.tell(decision, means[decision.arm])
+    assert policy.plays[0, 2] == 2
+    assert policy.playable.all()
+    assert {policy.ask(feasible=["a", "b", "c"]).arm for _ in range(40)} == {"a", "b"}
+    assert policy.ask().arm == "d"
 
 
 def test_asking_changes_nothing_that_was_learned() -> None:
@@ -97,15 +123,26 @@ def test_a_dropped_arm_returns_by_being_nearly_best() -> None:
     assert policy.playable[0, 3]
 
 
-@pytest.mark.parametrize(("order", "kept"), [("abcd", False), ("bcda", True)])
-def test_late_rewards_use_the_epsilon_of_their_decision(order: str, kept: bool) -> None:
+@pytest.mark.parametrize("order", ["abcd", "bcda", "dcba"])
+def test_late_rewards_do_not_wind_epsilon_back(order: str) -> None:
     """Arm d is 0.1 below arm a, which dominates it: near with the epsilon of number 0, 0.125, not with that of 3."""
     means = {"a": [1.0, 0.0], "b": [0.0, 1.0], "c": [0.5, 0.5], "d": [0.9, 0.0]}
     policy = AnnealingPareto(FOUR, first_plays=1, decay=0.5)
     decisions = {label: policy.ask(feasible=[label]) for label in means}
     for label in order:
         policy.tell(decisions[label], means[label])
-    assert policy.playable.tolist() == [[True, True, True, kept]]
+    assert policy.playable.tolist() == [[True, True, True, False]]
+
+
+def test_the_time_of_copies() -> None:
+    """The epsilon of number 3 is 0.125 / 8; that of a copy of three, whose time is 1, is 0.0625."""
+    problem = Problem(context=[Real("x")], arm=FOUR.arm, objectives=FOUR.objectives)
+    means = {"a": [1.0, 0.0], "b": [0.0, 1.0], "c": [0.5, 0.5], "d": [0.95, 0.0]}
+    for cells in (1, 3):
+        policy = AnnealingPareto(problem, first_plays=1, decay=0.5, cells=cells)
+        for label, mean in means.items():
+            policy.tell(policy.ask([0.1], feasible=[label]), mean)
+        assert policy.playable[0].tolist() == [True, True, True, cells == 3]
 
 
 @pytest.mark.parametrize("given", [{"first_plays": 1}, {"cells": 3}, {"within": "cell", "prune_kept": True}])

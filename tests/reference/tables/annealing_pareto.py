@@ -34,10 +34,11 @@ class AnnealingPareto(Averages):
         super().__init__(problem, **given)
         self.decay, self.first_plays, self.prune_kept = decay, first_plays, prune_kept
         self.playable: dict[int, set[int]] = {}
+        self.last: dict[int, int] = {}
 
     def epsilon(self, number: int) -> float:
-        """The margin of a decision."""
-        return float(self.decay**number) / (len(self.arms) * self.learned)
+        """The margin of a decision, in the time of a copy."""
+        return float(self.decay ** (number / self.cells)) / (len(self.arms) * self.learned)
 
     def known(self, cell: int) -> dict[int, list[float]]:
         """The means of the arms played often enough."""
@@ -45,19 +46,22 @@ class AnnealingPareto(Averages):
         return {arm: self.mean(row) for arm, row in rows.items() if self.plays(row) >= self.first_plays}
 
     def learn(self, decision: Decision, reward: list[float]) -> None:
-        """Keep the reward, update A*."""
+        """Keep the reward, update A* if all arms are known."""
         super().learn(decision, reward)
         cell, everyone = decision.credit // len(self.arms), set(range(len(self.arms)))
+        self.last[cell] = max(decision.number, self.last.get(cell, 0))
         known, before = self.known(cell), self.playable.get(cell, everyone)
-        after = anneal(known, before, self.epsilon(decision.number), self.prune_kept)
-        self.playable[cell] = after | (everyone - set(known))
+        if set(known) == everyone:
+            self.playable[cell] = anneal(known, before, self.epsilon(self.last[cell]), self.prune_kept)
 
     def pick(self, cell: int, listed: list[int], number: int) -> tuple[int, float]:
         """Uniform on the unknown, else on A*, else on the nearly best."""
-        known = self.known(cell)
+        known, apart = self.known(cell), self.epsilon(number)
         unknown = [arm for arm in listed if arm not in known]
         if unknown:
             return self.uniform_on(unknown)
-        kept = [arm for arm in listed if arm in self.playable.get(cell, set(listed))]
-        near = near_best({arm: known[arm] for arm in listed}, self.epsilon(number))
-        return self.uniform_on(kept or sorted(near))
+        here = {arm: known[arm] for arm in listed}
+        if len(known) < len(self.arms):
+            return self.uniform_on(sorted(anneal(here, set(listed), apart, self.prune_kept)))
+        kept = [arm for arm in listed if arm in self.playable[cell]]
+        return self.uniform_on(kept or sorted(near_best(here, apart)))
