@@ -1,7 +1,8 @@
 """Pareto knowledge gradient (Yahyaa, Drugan and Manderick, 2014), one decision at a time.
 
-floats: sums as in `means.py`, then (cells, arms, learned) sums of squares (exact for rewards of 0 and 1); ints: as
-there.
+floats: sums as in `means.py`, then (cells, arms, learned) sums of squared differences from the first reward told (exact
+for rewards of 0 and 1, and no less precise if all are large), then (cells, arms, learned) that first reward; ints: as
+in `means.py`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from paretozoom.kernels import means
 from paretozoom.kernels.jit import Floats, Ints, kernel
 from paretozoom.kernels.means import mean_of, plays_of
 from paretozoom.kernels.rows import play_front
-from paretozoom.kernels.table import FLOATS, Table, cell_of, learned_number, list_arms, table
+from paretozoom.kernels.table import FLOATS, Table, cell_of, cells_in, learned_number, list_arms, table
 from paretozoom.kernels.uniform import room
 
 __all__ = ["ask", "room", "tell"]
@@ -43,9 +44,18 @@ def knowledge(mean: float, other: float, deviation: float, plays: int) -> float:
 
 
 @kernel
+def deviation_of(f: Floats, i: Ints, at: Table, row: int, o: int) -> float:
+    """The standard deviation of number o of the rewards of a row, of which there are two at least."""
+    part, place, plays = i[FLOATS] // 3, at.floats + row * at.learned + o, plays_of(i, at, row)
+    off = f[place] - plays * f[place + 2 * part]
+    squares = (plays * f[place + part] - off * off) / plays
+    return math.sqrt(max(squares, 0.0) / (plays - 1))
+
+
+@kernel
 def index_arms(f: Floats, i: Ints, at: Table, cell: int, listed: int, number: int) -> None:
     """Write the indices of every listed arm; infinite for those not yet played often enough."""
-    rounds_left = max(f[at.constants + HORIZON] - number, 0.0)
+    rounds_left = max(f[at.constants + HORIZON] - number, 0.0) / cells_in(i, at)
     factor = f[at.constants + CONFIDENCE] * rounds_left * at.arms * at.learned
     for o in range(at.learned):
         most, second = -math.inf, -math.inf
@@ -61,8 +71,7 @@ def index_arms(f: Floats, i: Ints, at: Table, cell: int, listed: int, number: in
             elif listed == 1:
                 f[at.indices + o * listed + k] = mean
             else:
-                squares = f[at.floats + i[FLOATS] // 2 + row * at.learned + o] - plays * mean * mean
-                deviation = max(math.sqrt(max(squares, 0.0) / (plays - 1)), f[at.constants + LEAST_DEVIATION])
+                deviation = max(deviation_of(f, i, at, row, o), f[at.constants + LEAST_DEVIATION])
                 worth = knowledge(mean, second if mean == most else most, deviation, plays)
                 f[at.indices + o * listed + k] = mean + factor * worth
 
@@ -78,9 +87,13 @@ def ask(f: Floats, i: Ints, number: int, point: Floats, allowed: Floats) -> tupl
 
 @kernel
 def tell(f: Floats, i: Ints, number: int, point: Floats, credit: int, reward: Floats, told: int) -> None:
-    """Add a reward and its square to their row."""
+    """Add a reward, and the square of its difference from the first, to their row."""
     at = table(i)
-    means.tell(f, i, number, point, credit, reward, told)
+    part = i[FLOATS] // 3
     for o in range(at.learned):
-        value = learned_number(f, i, at, reward, o)
-        f[at.floats + i[FLOATS] // 2 + credit * at.learned + o] += value * value
+        value, place = learned_number(f, i, at, reward, o), at.floats + credit * at.learned + o
+        if plays_of(i, at, credit) == 0:
+            f[place + 2 * part] = value
+        apart = value - f[place + 2 * part]
+        f[place + part] += apart * apart
+    means.tell(f, i, number, point, credit, reward, told)

@@ -21,10 +21,11 @@ class ParetoKG(MeanTable):
 
     What a reward is worth is the knowledge gradient of normal rewards: by how much the best mean is expected to rise
     with it. It is multiplied by the rounds left until the `horizon` (None: 100,000 rounds are assumed), by the number
-    of arms and of objectives, and by `confidence`; after the horizon the means alone count. Every arm is played
-    `first_plays` times before that; `least_deviation` is the smallest standard deviation assumed. Contexts are ignored,
-    unless `cells` divides them: a copy of the policy then plays in each cell. On continuous arms it plays a grid of
-    `arms` per dimension: the centres of its cells, or `within` the "cell".
+    of arms and of objectives, and by `confidence`; after the horizon the means alone count. That all arms count here,
+    and not those of the front, is a choice: how many these are is not known. Every arm is played `first_plays` times
+    before that; `least_deviation` is the smallest standard deviation assumed. Contexts are ignored, unless `cells`
+    divides them: a copy of the policy then plays in each cell, with its even share of the rounds left. On continuous
+    arms it plays a grid of `arms` per dimension: the centres of its cells, or `within` the "cell".
 
     >>> from paretozoom import Finite, Objective
     >>> problem = Problem(context=[], arm=Finite(["a", "b"]), objectives=[Objective("r"), Objective("s")])
@@ -76,4 +77,4 @@ class ParetoKG(MeanTable):
 
     def _sizes(self) -> tuple[int, int]:
         floats, ints = super()._sizes()
-        return 2 * floats, ints
+        return 3 * floats, ints

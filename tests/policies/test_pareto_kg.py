@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from paretozoom import Finite, Objective, Problem, Refused
+from paretozoom import Finite, Objective, Problem, Real, Refused
 from paretozoom.checks import check_policy
 from paretozoom.feasible import ANY
 from paretozoom.kernels import pareto_kg
@@ -78,6 +78,45 @@ def test_after_the_horizon_the_means_count() -> None:
 def test_notes() -> None:
     assert ParetoKG(FOUR).notes == []
     assert ParetoKG(FOUR, confidence=0.5).notes == ["confidence=0.5"]
+
+
+@pytest.mark.parametrize(("centre", "spread"), [(1e8, 1.0), (-1e10, 10.0), (0.0, 1e-6), (1e3, 1e3)])
+def test_deviations_of_large_rewards(centre: float, spread: float) -> None:
+    """As numpy has them, which takes the mean away first."""
+    problem = Problem(context=[], arm=Finite(["a"]), objectives=[Objective(n, bounded=False) for n in "rs"])
+    policy = ParetoKG(problem)
+    rewards = np.random.default_rng(1).normal(centre, spread, (3000, 2))
+    policy.tell_many(policy.ask_many([[]] * 3000), rewards)
+    f, i, at = policy._floats, policy._ints, table(policy._ints)
+    found = [pareto_kg.deviation_of(f, i, at, 0, o) for o in range(2)]
+    assert found == pytest.approx(rewards.std(axis=0, ddof=1), rel=1e-5)
+
+
+def test_deviations_of_equal_rewards_in_any_order_are_equal() -> None:
+    """Ones and zeros bring ties, which rounding must not break."""
+    problem = Problem(context=[], arm=Finite(["a", "b"]), objectives=[Objective("r")])
+    for ones, zeros in [(1, 2), (3, 4), (10, 3), (70, 31)]:
+        policy = ParetoKG(problem)
+        for label, rewards in {"a": [1.0] * ones + [0.0] * zeros, "b": [0.0] * zeros + [1.0] * ones}.items():
+            for reward in rewards:
+                policy.tell(policy.ask(feasible=[label]), [reward])
+        f, i, at = policy._floats, policy._ints, table(policy._ints)
+        found = {pareto_kg.deviation_of(f, i, at, row, 0) for row in range(2)}
+        assert len(found) == 1
+        assert found.pop() == pytest.approx(np.std([1.0] * ones + [0.0] * zeros, ddof=1))
+
+
+def test_a_copy_has_its_share_of_the_rounds_left() -> None:
+    problem = Problem(context=[Real("x")], arm=Finite(["a", "b"]), objectives=[Objective("r")])
+    found = []
+    for cells in (1, 4):
+        policy = ParetoKG(problem, horizon=1000, cells=cells)
+        for label, reward in (("a", 0.3), ("a", 0.5), ("b", 0.1), ("b", 0.5)):
+            policy.tell(policy.ask([0.1], feasible=[label]), [reward])
+        f, i, at = policy._floats, policy._ints, table(policy._ints)
+        pareto_kg.index_arms(f, i, at, 0, list_arms(f, i, at, ANY), 200)
+        found.append(f[at.indices] - policy.means[0, 0, 0])
+    assert found[0] == pytest.approx(4 * found[1])
 
 
 def test_unknown_scales_are_taken() -> None:

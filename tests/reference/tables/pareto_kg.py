@@ -42,7 +42,7 @@ class ParetoKG(Averages):
             return means[k][o]
         other = max(mean[o] for j, mean in enumerate(means) if j != k)
         gained = worth(means[k][o], other, self.deviation(rows[k], o), self.plays(rows[k]))
-        factor = self.confidence * max(self.horizon - number, 0) * len(self.arms) * self.learned
+        factor = self.confidence * max(self.horizon - number, 0) / self.cells * len(self.arms) * self.learned
         return means[k][o] + factor * gained
 
     def deviation(self, row: int, o: int) -> float:
