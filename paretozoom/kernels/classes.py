@@ -161,8 +161,11 @@ def mark_best(f: Floats, i: Ints, at: Table, cl: Class) -> Ints:
 
 
 @kernel
-def shortfalls(f: Floats, i: Ints, at: Table, cl: Class, best: Ints) -> Floats:
-    """(rules,) By how much the mean value of a rule falls short of the best: with several numbers, in all at once."""
+def shortfalls(f: Floats, i: Ints, at: Table, cl: Class, best: Ints, t: int) -> Floats:
+    """(rules,) By how much the value of a rule falls short of the best: with several numbers, in all at once.
+
+    A value is a sum over t decisions, divided by t; those that were not told add nothing.
+    """
     short = np.zeros(cl.rules)
     for other in range(cl.rules):
         if best[other] == 0:
@@ -172,7 +175,7 @@ def shortfalls(f: Floats, i: Ints, at: Table, cl: Class, best: Ints) -> Floats:
             for o in range(at.learned):
                 row = cl.values + o * cl.rules
                 least = min(least, f[row + other] - f[row + rule])
-            short[rule] = max(short[rule], least / max(i[cl.told], 1))
+            short[rule] = max(short[rule], least / t)
     return short
 
 
@@ -241,7 +244,7 @@ def draw(
 
 @kernel
 def tell(f: Floats, i: Ints, number: int, point: Floats, credit: int, reward: Floats, told: int) -> None:
-    """Add reward / probability to every rule that would have played the arm."""
+    """Add reward / probability to every rule that would have played the arm, whichever epoch the decision was of."""
     parts = credit & ((1 << SHIFT) - 1)
     if parts == 0:
         return

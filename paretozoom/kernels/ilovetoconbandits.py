@@ -36,7 +36,7 @@ def enter(f: Floats, i: Ints, number: int) -> None:
     delta, psi, confidence = f[cl.own], f[cl.own + 1], f[cl.own + 2]
     mu = smoothing_of(i[cl.entered], at.arms, cl.rules, delta, confidence)
     best = mark_best(f, i, at, cl)
-    lenience = shortfalls(f, i, at, cl, best) / (psi * mu)
+    lenience = shortfalls(f, i, at, cl, best, i[cl.entered]) / (psi * mu)
     solve(f, i, at, cl, best, lenience, share_of_sites(i, cl), mu)
 
 

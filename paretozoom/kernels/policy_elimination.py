@@ -51,19 +51,22 @@ def smoothing_of(t: int, arms: int, rules: int, delta: float, confidence: float)
 
 @kernel
 def enter(f: Floats, i: Ints, number: int) -> None:
-    """At the decisions 1, 2, 4, ..., drop rules that are surely worse and spread the weights over the others."""
+    """Drop rules that are surely worse; if there are any, or at the decisions 1, 2, 4, ..., find weights anew."""
+    if number == 0:
+        return
     at = table(i)
     cl = class_of(f, at)
-    if not begins_epoch(i, cl, number):
-        return
-    t, delta, confidence = i[cl.entered], f[cl.own], f[cl.own + 1]
+    delta, confidence, solves = f[cl.own], f[cl.own + 1], begins_epoch(i, cl, number)
     best = mark_best(f, i, at, cl)
-    short = shortfalls(f, i, at, cl, best)
-    most = 2.0 * confidence * width_of(t, at.arms, cl.rules, delta)
+    short = shortfalls(f, i, at, cl, best, number)
+    most = 2.0 * confidence * width_of(number, at.arms, cl.rules, delta)
     for rule in range(cl.rules):
-        if short[rule] > most:
+        if i[cl.alive + rule] == 1 and short[rule] > most:
             i[cl.alive + rule] = 0
-    mu = smoothing_of(t, at.arms, cl.rules, delta, confidence)
+            solves = True
+    if not solves:
+        return
+    mu = smoothing_of(number, at.arms, cl.rules, delta, confidence)
     f[cl.solved : cl.solved + cl.rules] = 0.0
     solve(f, i, at, cl, best, np.zeros(cl.rules), np.full(cl.sites, 1.0 / cl.sites), mu)
 

@@ -151,7 +151,7 @@ def enter(f: Floats, i: Ints, number: int) -> None:
     t, delta, confidence = i[cl.entered], f[cl.own], f[cl.own + 1]
     mu, unsure = smoothing_of(t, at.arms, cl.rules, delta, confidence), doubt(t, cl.rules, delta)
     best = mark_best(f, i, at, cl)
-    short = shortfalls(f, i, at, cl, best)
+    short = shortfalls(f, i, at, cl, best, t)
     share = share_of_sites(i, cl)
     f[cl.solved : cl.solved + cl.rules] = 0.0
     solve(f, i, at, cl, best, np.zeros(cl.rules), share, mu)

@@ -20,9 +20,11 @@ class EpochGreedy(PolicyClass):
 
     Epoch l has floor(factor * sqrt(l / (K log N))) rounds of exploitation, K arms and N rules; they teach nothing. The
     epochs follow the decisions' numbers. The best rule is that of the rewards told so far; ties are drawn anew in each
-    round. With `pareto` it is one whose values no other rule's dominate. For `rules`, `cells` and `along` see
-    `PolicyClass`. A feasible set restricts the draw; if the best rules' arms are not in it, all that are have equal
-    chances.
+    round. Other policies with epochs learn nothing from a reward of an earlier one. Here that would be nearly every
+    late one, for the first epochs are a round each; and there is no need, for nothing is forgotten and reward /
+    probability is an unbiased value whenever it comes: so all rewards of exploration teach. With `pareto` the best rule
+    is one whose values no other rule's dominate. For `rules`, `cells` and `along` see `PolicyClass`. A feasible set
+    restricts the draw; if the best rules' arms are not in it, all that are have equal chances.
 
     >>> from paretozoom import Finite, Objective, Real
     >>> problem = Problem(context=[Real("x")], arm=Finite(["a", "b"]), objectives=[Objective("r")])

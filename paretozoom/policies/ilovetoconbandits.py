@@ -22,9 +22,12 @@ class ILoveToConBandits(PolicyClass):
     empirically best rules, evenly. Every arm has probability mu at least, sqrt(log(16 t^2 N / delta) / (K t)), times
     `confidence`. Contexts of affine rules count by 200 parts of the range of x.
 
-    What was solved stands until the next of these decisions; rewards that come later count then. With `pareto` a rule
-    falls short by what some other rule has more in every objective at once. For `rules`, `cells` and `along` see
-    `PolicyClass`. A feasible set restricts the draw.
+    What was solved stands until the next of these decisions; rewards that come later count then. Other policies with
+    epochs learn nothing from a reward of an earlier one, since they forgot what they knew when it ended. This one
+    forgets nothing, and reward / probability, with the probability of the decision, is an unbiased value whenever it
+    comes. A regret is a sum over all decisions divided by their number, so a reward not told yet counts as 0. With
+    `pareto` a rule falls short by what some other rule has more in every objective at once. For `rules`, `cells` and
+    `along` see `PolicyClass`. A feasible set restricts the draw.
 
     With psi = 100, as in the paper, regrets hardly count before some millions of rounds; a smaller one explores less
     and has no proof.

@@ -13,16 +13,17 @@ from paretozoom.policies.classes import UnsureClass
 class PolicyElimination(UnsureClass):
     """Draw from the rules that may still be the best, so that the arm of each is played often enough to tell.
 
-    When the decisions t = 1, 2, 4, ... are asked, rules are dropped whose value falls short of the best by more than
-    2 b_t, b_t = 2 sqrt(2 K log(4 N t^2 / delta) / t), and weights are found under which every other rule's mean of
-    1 / probability of its arm is at most 2 K; what they leave of 1 goes to the empirically best rules, evenly. Every
-    arm has a probability of at least mu_t = sqrt(log(4 N t^2 / delta) / (2 K t)). `confidence` multiplies b_t and mu_t.
-    The paper takes the distribution of contexts as known: here all cells, or for affine rules 200 parts of the range
-    of x, are alike.
+    When decision t is asked, rules are dropped whose value, from the rewards told by then, falls short of the best by
+    more than 2 b_t, b_t = 2 sqrt(2 K log(4 N t^2 / delta) / t). If some are, and at t = 1, 2, 4, ..., weights are found
+    under which the mean of 1 / probability of its arm is at most 2 K for every rule left; what they leave of 1 goes to
+    the empirically best rules, evenly. Every arm has a probability of at least mu_t = sqrt(log(4 N t^2 / delta) /
+    (2 K t)), t the decision for which weights were last found; the paper finds them anew in each round. `confidence`
+    multiplies b_t and mu_t. The paper takes the distribution of contexts as known: here all cells, or for affine rules
+    200 parts of the range of x, are alike.
 
-    What was solved stands until the next of these decisions; rewards that come later count then. With `pareto` a rule
-    falls short by what some other rule has more in every objective at once. For `rules`, `cells` and `along` see
-    `PolicyClass`. A feasible set restricts the draw.
+    A value is the sum of reward / probability over all t decisions, divided by t: until a reward is told, it counts as
+    0; whenever it comes, it counts from then on. With `pareto` a rule falls short by what some other rule has more in
+    every objective at once. For `rules`, `cells` and `along` see `PolicyClass`. A feasible set restricts the draw.
 
     >>> from paretozoom import Finite, Objective, Problem, Real
     >>> problem = Problem(context=[Real("x")], arm=Finite(["a", "b"]), objectives=[Objective("r")])
@@ -31,7 +32,7 @@ class PolicyElimination(UnsureClass):
     ...     decision = policy.ask([k % 10 / 10])
     ...     policy.tell(decision, [float((decision.arm == "b") == (k % 10 >= 5))])
     >>> policy.values[:, 0].round(2).tolist(), policy.facts()["rules_in_play"]
-    ([0.52, 1.0, 0.0, 0.48], 3)
+    ([0.52, 1.0, 0.0, 0.49], 3)
     """
 
     name = "policy-elimination"

@@ -19,9 +19,10 @@ class RandomizedUCB(UnsureClass):
     mixtures of rules, here it is asked of single rules only: a relaxation. Every arm has a probability of at least
     sqrt(C_t / (2 K t)), times `confidence`. Contexts of affine rules count by 200 parts of the range of x.
 
-    What was solved stands until the next of these decisions; rewards that come later count then. With `pareto` a rule
-    falls short by what some other rule has more in every objective at once. For `rules`, `cells` and `along` see
-    `PolicyClass`. A feasible set restricts the draw.
+    What was solved stands until the next of these decisions; rewards that come later count then. A regret is a sum over
+    all decisions divided by their number, so a reward not told yet counts as 0. With `pareto` a rule falls short by
+    what some other rule has more in every objective at once. For `rules`, `cells` and `along` see `PolicyClass`. A
+    feasible set restricts the draw.
 
     >>> from paretozoom import Finite, Objective, Problem, Real
     >>> problem = Problem(context=[Real("x")], arm=Finite(["a", "b"]), objectives=[Objective("r")])

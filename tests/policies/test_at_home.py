@@ -99,7 +99,7 @@ HOMES = [
     Home("mo-hoo", TENTS, 50_000, parameters={"cells": 4}),
     Home("moc-mab", FIVE_TENTS, 100_000, 0.566, 0.011, {"lipschitz": 0.27}),
     Home("epoch-greedy", CLASS, 50_000, 0.599, 0.022, EIGHT),
-    Home("policy-elimination", CLASS, 50_000, 0.140, 0.024, EIGHT),
+    Home("policy-elimination", CLASS, 50_000, 0.158, 0.010, EIGHT),
     Home("randomized-ucb", RULES, 50_000, 0.724, 0.031, TWO),
     Home("ilovetoconbandits", RULES, 50_000, 0.785, 0.018, {**TWO, "delta": 1 / 50_000}),
     Home("ilovetoconbandits", CLASS, 50_000, 0.513, 0.051, {**EIGHT, "psi": 1.0}),

@@ -323,3 +323,34 @@ def test_elimination_leaves_the_best() -> None:
         policy.tell(decision, [float(decision.arm == ("a" if k % 10 < 5 else "b")), 0.0])
     assert policy.facts()["rules_in_play"] == 1
     assert policy.played.tolist() == [1.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize(("every", "first"), [(1, 1024), (2, 8192)])
+def test_rules_are_dropped_as_soon_as_they_may_be(every: int, first: int) -> None:
+    """In any round, by values over all t decisions, of which all or half were told."""
+    policy = PolicyElimination(LABELS, rules=[[0, 1], [1, 0], [2, 2]], cells=2, seed=3)
+    left, dropped, told = np.ones(3, bool), [], 0
+    for t in range(2 * first):
+        values = policy.values[:, 0] * told / max(t, 1)
+        decision = policy.ask([t % 10 / 10])
+        if t > 0:
+            before = left.sum()
+            left &= values >= values[left].max() - 2 * policy_elimination.width_of(t, 3, 3, 0.05)
+            dropped += [t] * int(before - left.sum())
+        assert policy.facts()["rules_in_play"] == left.sum()
+        if t % every == 0:
+            policy.tell(decision, [float(decision.arm == ("a" if t % 10 < 5 else "b")), 0.0])
+            told += 1
+    assert first < dropped[0]
+    if left.sum() == 1:
+        assert policy.played.tolist() == [1.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("policy", [EpochGreedy, ILoveToConBandits])
+def test_rewards_of_earlier_epochs_teach(policy: Any) -> None:
+    late, prompt = (policy(LABELS, rules=RULES, cells=4, seed=2) for _ in range(2))
+    prompt.tell(prompt.ask([0.3]), [1.0, 0.0])
+    decisions = [late.ask([0.3]) for _ in range(40)]
+    late.tell(decisions[0], [1.0, 0.0])
+    assert late.values.any()
+    assert (late.values == prompt.values).all()

@@ -100,10 +100,10 @@ class ClassTwin(FiniteTwin):
         ]
 
     def shortfalls(self) -> list[float]:
-        """By how much the mean value of each rule falls short of some other one's in every number."""
-        values, told = self.value_sums(), max(1, len(self.lessons))
+        """By how much the value of each rule, over all decisions, falls short of some other one's in every number."""
+        values, t = self.value_sums(), self.number
         return [
-            max(0.0, *(min(a - b for a, b in zip(other, value, strict=True)) / told for other in self._living(values)))
+            max(0.0, *(min(a - b for a, b in zip(other, value, strict=True)) / t for other in self._living(values)))
             for value in values
         ]
 
@@ -239,15 +239,26 @@ class ILoveToConBanditsTwin(SolvedTwin):
 class PolicyEliminationTwin(SolvedTwin):
     """Coordinate descent without lenience finds the distribution."""
 
+    def enter(self) -> None:
+        """Eliminate, then solve if there was something to eliminate, or the number is a power of two."""
+        before, t = self.alive, self.number
+        if t > 0:
+            width = self.confidence * 2 * math.sqrt(2 * self.count * self.doubt(t) / t)
+            self.alive = [a and s <= 2 * width for a, s in zip(before, self.shortfalls(), strict=True)]
+        if self.alive != before:
+            self.solve(t)
+        else:
+            super().enter()
+
+    def doubt(self, t: int) -> float:
+        """The logarithm of 1 / delta_t."""
+        return math.log(4 * self.size * t**2 / self.delta)
+
     def solve(self, t: int) -> None:
-        """Eliminate, then spread out."""
-        k, doubt = self.count, math.log(4 * self.size * t**2 / self.delta)
-        best, short = self.best(), self.shortfalls()
-        width = self.confidence * 2 * math.sqrt(2 * k * doubt / t)
-        self.alive = [a and s <= 2 * width for a, s in zip(self.alive, short, strict=True)]
-        mu = min(1 / (2 * k), self.confidence * math.sqrt(doubt / (2 * k * t)))
+        """Spread out."""
+        mu = min(1 / (2 * self.count), self.confidence * math.sqrt(self.doubt(t) / (2 * self.count * t)))
         found = coordinate_descent(self, [0.0] * self.size, [0.0] * self.size, mu, [1 / self.sites] * self.sites)
-        self.played, self.smoothing = completed(found, best), mu
+        self.played, self.smoothing = completed(found, self.best()), mu
 
 
 class RandomizedUCBTwin(SolvedTwin):
