@@ -20,7 +20,7 @@ from paretozoom.kernels.fuse import fuse
 from paretozoom.policies.about import About
 from paretozoom.policies.batches import LOOPS, DecisionColumns, Decisions, encode_contexts, encode_rewards
 from paretozoom.policies.opened import OpenDecision, dump_opened, load_opened, point_of
-from paretozoom.policies.parameters import checked_problem
+from paretozoom.policies.parameters import checked_problem, plain
 from paretozoom.problem import Problem
 from paretozoom.records import Asked, Decision, Dropped, Event, Refused, Snapshot, Told, Values, checked_seed
 
@@ -70,7 +70,7 @@ class Policy:
 
     def __init__(self, problem: Problem, *, seed: int, parameters: Mapping[str, Any]) -> None:
         self.problem = checked_problem(problem)
-        self.parameters = dict(parameters)
+        self.parameters: dict[str, Any] = plain(parameters)
         self.number = 0
         self._open: dict[int, OpenDecision] = {}
         self._objectives = len(problem.objectives)

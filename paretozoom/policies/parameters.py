@@ -28,6 +28,19 @@ def checked_problem(problem: Any) -> Problem:
     return problem
 
 
+def plain(value: Any) -> Any:
+    """A parameter in Python's own types, whatever numpy types are in it; a snapshot can hold no others.
+
+    >>> plain({"cells": np.int64(2), "weights": [np.float64(0.5), 0.5], "rules": np.array([[0, 1]])})
+    {'cells': 2, 'weights': [0.5, 0.5], 'rules': [[0, 1]]}
+    """
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {key: plain(entry) for key, entry in value.items()}
+    return [plain(entry) for entry in value] if isinstance(value, (list, tuple)) else value
+
+
 def checked_horizon(horizon: Any) -> int | None:
     """None (unknown) or an integer of at least 2."""
     if horizon is None:

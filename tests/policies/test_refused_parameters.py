@@ -153,6 +153,24 @@ def test_parameters_in_numpy_types_can_be_dumped_and_loaded(kind: Any, parameter
     assert bytes_of(twin) == bytes_of(policy)
 
 
+MEMBERS = find_members("paretozoom.policies", Policy)
+
+
+@pytest.mark.parametrize("kind", MEMBERS.values(), ids=MEMBERS)
+def test_every_number_that_a_policy_takes_may_be_one_of_numpy(kind: Any) -> None:
+    """The numbers that a fresh policy says it was given, given again in numpy's types: the same bytes."""
+    taken = set(inspect.signature(kind).parameters) - {"problem", "seed"}
+    more = {"rules": [[0], [1]], "weights": [0.25, 0.75], "alpha": 2.0, "horizon": 50, "arms": 4, "users": 3}
+    given = {name: value for name, value in more.items() if name in taken}
+    whole = kind(UNIT, **given)
+    numbers = {n: v for n, v in whole.parameters.items() if n in taken and type(v) in (int, float)} | given
+    for name, value in numbers.items():
+        wrapped = np.array(value)[()] if isinstance(value, (int, float)) else [np.array(v)[()] for v in value]
+        assert bytes_of(kind(UNIT, **{**given, name: wrapped})) == bytes_of(whole), name
+    wrapped = {name: np.array(v)[()] for name, v in numbers.items() if isinstance(v, (int, float))}
+    assert bytes_of(kind(UNIT, **{**given, **wrapped})) == bytes_of(whole)
+
+
 def test_weights_in_numpy_types_can_be_dumped() -> None:
     whole = ContextualZooming(UNIT, weights=[0.25, 0.75])
     for weights in ([np.float64(0.25), np.float32(0.75)], (0.25, 0.75)):
