@@ -74,7 +74,10 @@ class RuleClass(NamedTuple):
 
 
 def _checked_rules(rules: Any, arms: int) -> Ints:
-    rows = [list(row) for row in rules] if isinstance(rules, (list, tuple, np.ndarray)) and len(rules) else []
+    try:
+        rows = [list(row) for row in rules] if isinstance(rules, (list, tuple, np.ndarray)) else []
+    except TypeError:  # a rule that is no list
+        rows = []
     if not rows or not rows[0] or any(len(row) != len(rows[0]) for row in rows):
         raise Refused(f"rules: {rules!r} is not a list of rules, each a list with an arm for each context cell")
     if len(rows) * len(rows[0]) > MOST_ENTRIES:

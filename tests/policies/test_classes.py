@@ -164,6 +164,11 @@ def test_given_rules() -> None:
     [
         ({"rules": []}, "rules"),
         ({"rules": [[0, 0], [1]]}, "rules"),
+        ({"rules": [0, 1]}, r"rules: \[0, 1\] is not a list of rules"),
+        ({"rules": [None]}, r"rules: \[None\] is not a list of rules"),
+        ({"rules": [lambda context: 0]}, "is not a list of rules"),
+        ({"rules": np.array([0, 1])}, r"rules: array\(\[0, 1\]\) is not a list of rules"),
+        ({"rules": np.array(0)}, "is not a list of rules"),
         ({"rules": [[0, 3, 0, 0]], "cells": 4}, r"rules\[0\]: 3"),
         ({"rules": [[0, True, 0, 0]], "cells": 4}, r"rules\[0\]: True"),
         ({"rules": [[0, 1, 0]], "cells": 4}, "one for each of 4 context cells"),
