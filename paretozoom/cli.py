@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +24,9 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+FIRST_USE = "half a minute for PCZ, several minutes for study table1 on first use; kept for the next time"
+SECONDS_BETWEEN_LINES = 10  # of progress, where no bar can be drawn
 
 Jobs = Annotated[int | None, typer.Option(help="Processes to use; all cores unless given.")]
 Out = Annotated[Path | None, typer.Option(help="Folder to write to; results/ and the study's name unless given.")]
@@ -69,8 +73,8 @@ def study(
     _make_importable(Path.cwd(), path.parent)
     plan = Study.read(path)
     folder = out or Path("results") / plan.name
-    with _progress(f"{plan.name}: {plan.rounds:,} rounds") as progress:
-        results = run_study(plan, folder, jobs=jobs, progress=progress)
+    with _progress(f"{plan.name}: {plan.rounds:,} rounds") as shown:
+        results = run_study(plan, folder, jobs=jobs, **shown)
     page = write_report(folder)
     for environment, found in results["environments"].items():
         _print_policies(environment, found["policies"])
@@ -95,8 +99,8 @@ def reproduce(
         seed=seed,
     )
     folder = out or Path("results") / ("reproduce-quick" if quick else "reproduce")
-    with _progress(f"Appendix D: {plan.runs} runs of {plan.rounds:,} rounds") as progress:
-        results = appendix.reproduce(folder, plan, jobs=jobs, progress=progress)
+    with _progress(f"Appendix D: {plan.runs} runs of {plan.rounds:,} rounds") as shown:
+        results = appendix.reproduce(folder, plan, jobs=jobs, **shown)
     _print_policies("paper", results["policies"])
     _print_claims(results["claims"])
     if not appendix.is_full(plan):
@@ -151,25 +155,37 @@ def _make_importable(*folders: Path) -> None:
 def _say_if_compiling() -> None:
     from paretozoom.kernels import jit
 
-    if jit.CACHE_FOLDER is None or not any(jit.CACHE_FOLDER.iterdir()):
-        print("compiling kernels, which takes about half a minute the first time", file=sys.stderr)
+    # The folder and some of its subfolders are made by importing the kernels; machine code is in files of this suffix.
+    if jit.CACHE_FOLDER is None or next(jit.CACHE_FOLDER.rglob("*.nbc"), None) is None:
+        print(f"compiling kernels: {FIRST_USE}", file=sys.stderr)
 
 
 @contextmanager
-def _progress(title: str) -> Iterator[Callable[[int, int], None]]:
+def _progress(title: str) -> Iterator[dict[str, Callable[[int, int], None]]]:
+    """What shows how far a study is, by the parameters of `run_study`: bars, or now and then a line in a file."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     _say_if_compiling()
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     console = Console(stderr=True)
-    with Progress(*columns, console=console, disable=not console.is_terminal and "CI" in os.environ) as bar:
-        task = bar.add_task(title, total=None)
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+        shown: dict[str, Any] = {}
 
-        def show(done: int, parts: int) -> None:
-            bar.update(task, completed=done, total=parts)
+        def show(what: str) -> Callable[[int, int], None]:
+            last = [time.monotonic()]
 
-        yield show
+            def update(done: int, of: int) -> None:
+                if what not in shown:
+                    shown[what] = bar.add_task(what, total=of)
+                bar.update(shown[what], completed=done, total=of)
+                if not console.is_terminal and time.monotonic() - last[0] >= SECONDS_BETWEEN_LINES:
+                    last[0] = time.monotonic()
+                    print(f"{what}: {done} of {of}", file=sys.stderr)
+
+            return update
+
+        yield {"compiling": show("kernels, compiled on first use"), "progress": show(title)}
 
 
 def _print_policies(environment: str, found: dict[str, Any]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from paretozoom.report import write_report
 from paretozoom.results import ratio_of
-from paretozoom.study import Spec, Study, run_study, write_results
+from paretozoom.study import Progress, Spec, Study, run_study, write_results
 
 ROUNDS, RUNS = 100_000, 100
 QUICK_ROUNDS, QUICK_RUNS = 20_000, 8
@@ -27,10 +26,15 @@ def appendix_d(*, rounds: int = ROUNDS, runs: int = RUNS, seed: int = 0) -> Stud
 
 
 def reproduce(
-    out: Path, study: Study, *, jobs: int | None = None, progress: Callable[[int, int], None] | None = None
+    out: Path,
+    study: Study,
+    *,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+    compiling: Progress | None = None,
 ) -> dict[str, Any]:
     """Run the study, hold its claims against the paper's, and write results.json, figures and report.html to `out`."""
-    results = run_study(study, out, jobs=jobs, progress=progress)
+    results = run_study(study, out, jobs=jobs, progress=progress, compiling=compiling)
     policies = results["environments"]["paper"]["policies"]
     regrets = {name: np.load(out / "curves.npz")[f"paper/{name}/regret"][:, -1] for name in POLICIES}
     results = {"policies": policies, "claims": claims(policies, regrets, is_full(study)), **results}

@@ -292,12 +292,21 @@ def _check_folder(out: Path) -> None:
         raise Refused(f"out: {str(out)!r} is not a folder that can be written ({error.strerror})") from error
 
 
+Progress = Callable[[int, int], None]
+
+
 def run_study(
-    study: Study, out: Path, *, jobs: int | None = None, progress: Callable[[int, int], None] | None = None
+    study: Study,
+    out: Path,
+    *,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+    compiling: Progress | None = None,
 ) -> dict[str, Any]:
     """Play what is missing, add everything up, and write results.json, curves.npz and snapshots/ to `out`.
 
-    `progress(done, parts)` is called as parts are finished. An interrupted study goes on where it stopped.
+    `progress(done, parts)` is called as parts are finished, and before that `compiling(done, pairs)` as the kernels of
+    a policy in an environment are compiled, or found in the cache. An interrupted study goes on where it stopped.
     """
     study.check()
     if jobs is not None and jobs < 1:
@@ -305,11 +314,11 @@ def run_study(
     parts = parts_of(study)
     _check_folder(out)
     missing = [part for part in parts if not _is_whole(_part_path(study, part, out))]
-    for done, _ in enumerate(_played(study, missing, out, jobs or os.cpu_count() or 1), len(parts) - len(missing)):
-        if progress is not None:
-            progress(done, len(parts))
-    if progress is not None:
-        progress(len(parts), len(parts))
+    finished = _played(study, missing, out, jobs or os.cpu_count() or 1, compiling or _silent)
+    progress = progress or _silent
+    for done, _ in enumerate(finished, len(parts) - len(missing)):
+        progress(done, len(parts))
+    progress(len(parts), len(parts))
     results: dict[str, Any] = {"study": msgspec.to_builtins(study), "environments": {}}
     curves: dict[str, Floats] = {}
     for e, environment in enumerate(study.environments):
@@ -341,14 +350,22 @@ def write_results(results: dict[str, Any], out: Path) -> None:
     write_whole(out / "results.json", msgspec.json.format(msgspec.json.encode(results)) + b"\n")
 
 
-def _played(study: Study, missing: list[Part], out: Path, jobs: int) -> Iterator[None]:
+def _silent(done: int, parts: int) -> None:
+    """Show no progress."""
+
+
+def _played(study: Study, missing: list[Part], out: Path, jobs: int, compiling: Progress) -> Iterator[None]:
     if not missing:
         return
     # First, so that the parts find every kernel in the cache. One pair here, for what all of them share.
-    first, *others = sorted({(part.policy, part.environment) for part in missing})
-    _warm_up_all(study, [first])
+    pairs = sorted({(part.policy, part.environment) for part in missing})
+    compiling(0, len(pairs))
+    _warm_up_all(study, pairs[:1])
+    compiling(1, len(pairs))
     if jobs == 1 or len(missing) == 1:
-        _warm_up_all(study, others)
+        for done, pair in enumerate(pairs[1:], 2):
+            _warm_up_all(study, [pair])
+            compiling(done, len(pairs))
         for part in missing:
             _play_and_keep(study, part, out)
             yield
@@ -356,11 +373,15 @@ def _played(study: Study, missing: list[Part], out: Path, jobs: int) -> Iterator
     from joblib import Parallel, delayed
 
     pool = Parallel(n_jobs=min(jobs, len(missing)), return_as="generator_unordered")
-    by_policy = [list(pairs) for _, pairs in itertools.groupby(others, key=lambda pair: pair[0])]
-    list(pool(delayed(_warm_up_all)(study, pairs) for pairs in by_policy))
+    by_policy = [list(of_one) for _, of_one in itertools.groupby(pairs[1:], key=lambda pair: pair[0])]
+    done = 1
+    for found in pool(delayed(_warm_up_all)(study, of_one) for of_one in by_policy):
+        done += found
+        compiling(done, len(pairs))
     yield from pool(delayed(_play_and_keep)(study, part, out) for part in missing)
 
 
-def _warm_up_all(study: Study, pairs: list[tuple[int, int]]) -> None:
+def _warm_up_all(study: Study, pairs: list[tuple[int, int]]) -> int:
     for policy, environment in pairs:
         warm_up(study, environment, policy)
+    return len(pairs)

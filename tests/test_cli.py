@@ -10,9 +10,10 @@ import msgspec
 import pytest
 from typer.testing import CliRunner
 
-from paretozoom import __version__
-from paretozoom.cli import _find_study, app
+from paretozoom import PCZ, PaperTask, __version__
+from paretozoom.cli import _find_study, _progress, _say_if_compiling, app
 from paretozoom.finding import find_members
+from paretozoom.kernels import jit
 from paretozoom.policies import Policy
 from paretozoom.reproduce import POLICIES
 from paretozoom.study import Spec, Study, run_study
@@ -61,6 +62,36 @@ def test_the_table_of_policies_fits_a_terminal() -> None:
 def test_a_study_is_found_by_its_bare_name() -> None:
     for name in ("table1", "appendix-d"):
         assert _find_study(Path(name)) == Path("studies") / f"{name}.toml"
+
+
+def test_compiling_is_announced_until_there_is_machine_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    PCZ(PaperTask().problem, horizon=9).ask([0.5])
+    assert jit.CACHE_FOLDER is not None
+    assert any(jit.CACHE_FOLDER.rglob("*.nbc")), "numba keeps machine code in files of another suffix"
+    _say_if_compiling()
+    assert capsys.readouterr().err == ""
+    (tmp_path / "kernels").mkdir()  # as importing the kernels leaves it
+    (tmp_path / "kernels" / "pcz.ask-15.py311.nbi").touch()
+    monkeypatch.setattr(jit, "CACHE_FOLDER", tmp_path)
+    _say_if_compiling()
+    assert "several minutes for study table1" in capsys.readouterr().err
+    (tmp_path / "kernels" / "pcz.ask-15.py311.1.nbc").touch()
+    _say_if_compiling()
+    assert capsys.readouterr().err == ""
+
+
+def test_progress_in_lines(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("paretozoom.cli.SECONDS_BETWEEN_LINES", 0)
+    with _progress("mine: 50 rounds") as shown:
+        shown["compiling"](3, 14)
+        shown["progress"](1, 2)
+    assert capsys.readouterr().err.split("\n")[-3:] == [
+        "kernels, compiled on first use: 3 of 14",
+        "mine: 50 rounds: 1 of 2",
+        "",
+    ]
 
 
 def test_reproduce_in_small(tmp_path: Path) -> None:

@@ -56,11 +56,20 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_files_do_not_depend_on_the_number_of_workers(alone: Path, tmp_path: Path) -> None:
     seen: list[tuple[int, int]] = []
-    run_study(SMALL, tmp_path, jobs=2, progress=lambda done, parts: seen.append((done, parts)))
+    compiled: list[tuple[int, int]] = []
+    run_study(
+        SMALL,
+        tmp_path,
+        jobs=2,
+        progress=lambda done, parts: seen.append((done, parts)),
+        compiling=lambda done, pairs: compiled.append((done, pairs)),
+    )
     write_report(tmp_path)
     assert files(tmp_path) == files(alone)
     assert {"results.json", "curves.npz", "report.html"} <= set(files(alone))
     assert seen[-1] == (18, 18)
+    assert (compiled[0], compiled[1], compiled[-1]) == ((0, 6), (1, 6), (6, 6))
+    assert compiled == sorted(compiled)
 
 
 def test_an_interrupted_study_goes_on(alone: Path, tmp_path: Path) -> None:
