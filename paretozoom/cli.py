@@ -138,11 +138,15 @@ def policies(
 
 
 def _find_study(file: Path) -> Path:
-    """A file, or the name of one in studies/ here or of one that comes with the package."""
-    if file.exists() or file.suffix:
+    """A file, or the name of one in studies/: here, in the package, or beside it if it was installed in place."""
+    if file.is_file() or file.suffix:
         return file
-    folders = [Path("studies"), Path(__file__).parent / "studies"]
-    return next((f / f"{file}.toml" for f in folders if (f / f"{file}.toml").exists()), folders[0] / f"{file}.toml")
+    package = Path(__file__).parent
+    folders = [Path("studies"), package / "studies", package.parent / "studies"]
+    known = {path.stem: path for folder in reversed(folders) for path in sorted(folder.glob("*.toml"))}
+    if str(file) not in known:
+        raise Refused(f"file: {str(file)!r} is no file, and not one of the known studies {sorted(known)!r}")
+    return known[str(file)]
 
 
 def _make_importable(*folders: Path) -> None:

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 from typer.testing import CliRunner
 
+import paretozoom
 from paretozoom import PCZ, PaperTask, __version__
 from paretozoom.cli import _find_study, _progress, _say_if_compiling, app
 from paretozoom.finding import find_members
@@ -59,9 +60,15 @@ def test_the_table_of_policies_fits_a_terminal() -> None:
     assert "AISTATS 2018" in plain
 
 
-def test_a_study_is_found_by_its_bare_name() -> None:
+def test_a_study_is_found_by_its_bare_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("table1", "appendix-d"):
         assert _find_study(Path(name)) == Path("studies") / f"{name}.toml"
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "table1").mkdir()
+    assert _find_study(Path("table1")) == Path(paretozoom.__file__).parents[1] / "studies" / "table1.toml"
+    (tmp_path / "studies").mkdir()
+    (tmp_path / "studies" / "table1.toml").touch()
+    assert _find_study(Path("table1")) == Path("studies") / "table1.toml"
 
 
 def test_compiling_is_announced_until_there_is_machine_code(
@@ -175,7 +182,7 @@ def test_a_damaged_part_is_played_again(tmp_path: Path) -> None:
     ("arguments", "words"),
     [
         (["study", "no-such-study.toml"], ["no-such-study.toml", "cannot be read"]),
-        (["study", "no-such-study"], ["no-such-study.toml", "cannot be read"]),
+        (["study", "no-such-study"], ["'no-such-study'", "'appendix-d', 'assumption1', 'table1'"]),
         (["reproduce", "--runs", "0"], ["runs: 0"]),
         (["reproduce", "--rounds", "1"], ["horizon: 1"]),
         (["reproduce", "--seed", "-1"], ["seed: -1"]),
