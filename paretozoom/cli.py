@@ -76,6 +76,7 @@ def study(
     with _progress(f"{plan.name}: {plan.rounds:,} rounds") as shown:
         results = run_study(plan, folder, jobs=jobs, **shown)
     page = write_report(folder)
+    _print_description(plan.description)
     for environment, found in results["environments"].items():
         _print_policies(environment, found["policies"])
     print(f"report: {page}")
@@ -101,6 +102,7 @@ def reproduce(
     folder = out or Path("results") / ("reproduce-quick" if quick else "reproduce")
     with _progress(f"Appendix D: {plan.runs} runs of {plan.rounds:,} rounds") as shown:
         results = appendix.reproduce(folder, plan, jobs=jobs, **shown)
+    _print_description(plan.description)
     _print_policies("paper", results["policies"])
     _print_claims(results["claims"])
     if not appendix.is_full(plan):
@@ -190,6 +192,13 @@ def _progress(title: str) -> Iterator[dict[str, Callable[[int, int], None]]]:
             return update
 
         yield {"compiling": show("kernels, compiled on first use"), "progress": show(title)}
+
+
+def _print_description(text: str) -> None:
+    from rich.console import Console
+
+    if text:
+        Console(markup=False, emoji=False, highlight=False).print(text)
 
 
 def _print_policies(environment: str, found: dict[str, Any]) -> None:

@@ -49,6 +49,16 @@ def find_member(package: str, base: type[Member], name: str) -> type[Member]:
     return members[name]
 
 
+def line_of(member: type[Any]) -> str:
+    """The first line of a class's own docstring: what it is.
+
+    >>> from paretozoom.policies import Random
+    >>> line_of(Random)
+    'Draw every arm uniformly; the floor in every comparison.'
+    """
+    return (vars(member).get("__doc__") or "").strip().split("\n")[0]
+
+
 def check_parameters(member: type[Any], parameters: dict[str, Any]) -> None:
     """Refuse parameters that a class does not take.
 

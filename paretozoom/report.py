@@ -7,12 +7,15 @@ import re
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
+from paretozoom.environments.base import Task
+from paretozoom.finding import find_member, line_of
 from paretozoom.plots import style
 from paretozoom.plots.gallery import Drawing, draw_study
+from paretozoom.policies.base import Policy
 from paretozoom.records import Refused
 
 CSS = """
@@ -81,9 +84,15 @@ RANKING = (
     "same good choice has little regret, but leaves the other good ones out. A dash: there was nothing to measure. "
     "Differences smaller than the ± in the table of results are chance."
 )
-TEXT = ("Policy", "Claim", "Radius", "What the bound says")  # columns that are not numbers
+TEXT = ("Policy", "Claim", "Radius", "What the bound says", "What it does")  # columns that are not numbers
+
+ABOUT = (
+    "Multi-objective: it learns all objectives; the others learn one of them, the first unless told otherwise, or a "
+    "weighted sum. Contextual: it looks at the context; the others play the same in every context."
+)
 
 Table = dict[str, Any]
+Member = TypeVar("Member")
 
 
 HOLDS = {True: '<td class="yes">yes ✓</td>', False: '<td class="no">no ✗</td>', None: "<td>not judged</td>"}
@@ -105,7 +114,11 @@ def write_report(folder: Path) -> Path:
         raise Refused(f"folder: results.json in {str(folder)!r} is not that of a study ({error!r})") from error
     claims = results.get("claims") or []
     gallery = _Gallery(folder)
-    body = [_introduction(study, environments), _claims(list(claims.values()) if isinstance(claims, dict) else claims)]
+    body = [
+        _introduction(study, environments),
+        _policies(study),
+        _claims(list(claims.values()) if isinstance(claims, dict) else claims),
+    ]
     body += [_environment(label, found, study, gallery) for label, found in environments.items()]
     title = escape(f"Study: {study.get('name', 'without a name')}")
     page = f"""<!DOCTYPE html>
@@ -166,7 +179,32 @@ def _introduction(study: Table, environments: Table) -> str:
         "runs."
     )
     words = "".join(f"<div><dt>{word}</dt><dd>{meaning}</dd></div>\n" for word, meaning in WORDS.items())
-    return f"<p>{text}</p>\n<h2>What is measured</h2>\n<dl>\n{words}</dl>\n"
+    about = f"<p>{escape(study['description'])}</p>\n" if study.get("description") else ""
+    return f"{about}<p>{text}</p>\n<h2>What is measured</h2>\n<dl>\n{words}</dl>\n"
+
+
+def _policies(study: Table) -> str:
+    """What each policy does; nothing of those that cannot be found here."""
+    answers = {True: "<td>yes</td>", False: "<td>no</td>"}
+    rows: dict[str, list[str]] = {}
+    for spec in study.get("policies") or []:
+        member = _member("paretozoom.policies", Policy, spec["name"])
+        if member is not None and member.about.line:
+            title = spec.get("label") or spec["name"]
+            about, notes = member.about, [] if title == spec["name"] else [spec["name"]]
+            line = f'<td class="text">{escape(about.line)}</td>'
+            rows[title] = [_head(title, notes), line, answers[about.multi_objective], answers[about.contextual]]
+    if not rows:
+        return ""
+    heads = ["Policy", "What it does", "Multi-objective", "Contextual"]
+    return f"<h2>Policies</h2>\n<p>{ABOUT}</p>\n{_table('Policies', heads, list(rows.values()))}"
+
+
+def _member(package: str, base: type[Member], name: str) -> type[Member] | None:
+    try:
+        return find_member(package, base, name)
+    except Refused:
+        return None
 
 
 def _claims(claims: list[Table]) -> str:
@@ -187,8 +225,11 @@ def _environment(label: str, found: Table, study: Table, gallery: _Gallery) -> s
     order = sorted(regrets, key=lambda name: (regrets[name] is None, regrets[name] or 0.0))  # unknown regret comes last
     policies = {name: found["policies"][name] for name in order}
     figures = gallery.show(study, label, found["policies"])
+    names = [s["name"] for s in study.get("environments") or [] if (s.get("label") or s["name"]) == label]
+    task = _member("paretozoom.environments", Task, names[0]) if names else None
+    about = f"<p>{escape(line_of(task))}</p>\n" if task is not None and line_of(task) else ""
     return (
-        f"<section>\n<h2>Environment: {escape(label)}</h2>\n{_ranking(label, policies)}"
+        f"<section>\n<h2>Environment: {escape(label)}</h2>\n{about}{_ranking(label, policies)}"
         f"<h3>Results, by regret</h3>\n{_results(label, policies)}"
         + (f'<h3>Figures</h3>\n<div class="figures">\n{figures}</div>\n' if figures else "")
         + (_theory(found["theory"], policies, study.get("rounds", 0)) if found.get("theory") else "")
@@ -334,7 +375,9 @@ def _assignments(table: Table, prefix: str = "") -> list[str]:
     for key, value in table.items():
         if isinstance(value, dict):
             lines += _assignments(value, f"{prefix}{key}.")
-        elif value not in (None, "", []) and not key.startswith("seconds_") and not _has_tables(value):
+        elif value in (None, "", []) or key.startswith("seconds_") or _has_tables(value):
+            continue
+        elif f"{prefix}{key}" != "description":  # which is at the top of the page
             lines.append(f"{prefix}{key} = {json.dumps(value, ensure_ascii=False)}")
     return lines
 

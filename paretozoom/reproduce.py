@@ -13,6 +13,7 @@ from paretozoom.study import Progress, Spec, Study, run_study, write_results
 
 ROUNDS, RUNS = 100_000, 100
 QUICK_ROUNDS, QUICK_RUNS = 20_000, 8
+DESCRIPTION = "The study of the paper's Appendix D: Random, PCZ and Contextual Zooming on its task."
 POLICIES = ("random", "pcz", "contextual-zooming")
 
 
@@ -22,7 +23,8 @@ def appendix_d(*, rounds: int = ROUNDS, runs: int = RUNS, seed: int = 0) -> Stud
     >>> appendix_d().rounds
     100000
     """
-    return Study("appendix-d", rounds, runs, (Spec("paper"),), tuple(Spec(name) for name in POLICIES), seed)
+    policies = tuple(Spec(name) for name in POLICIES)
+    return Study("appendix-d", rounds, runs, (Spec("paper"),), policies, seed, description=DESCRIPTION)
 
 
 def reproduce(

@@ -56,7 +56,7 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What is compared, where, for how long and how often.
 
     A policy that takes a horizon gets the number of rounds, unless its parameters say otherwise
-    (``horizon = "unknown"`` for None).
+    (``horizon = "unknown"`` for None). The description is for readers: the report and the command line show it.
 
     >>> study = Study("small", 100, 2, (Spec("paper"),), (Spec("random"), Spec("pcz")))
     >>> study.policy(1, study.environment(0).problem).parameters["horizon"]
@@ -70,6 +70,7 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     policies: tuple[Spec, ...]
     seed: int = 0
     delay: int = 0
+    description: str = ""
 
     def __post_init__(self) -> None:
         for field, least in (("rounds", 1), ("runs", 1), ("seed", 0), ("delay", 0)):

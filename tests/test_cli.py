@@ -130,12 +130,14 @@ def test_reproduce_in_small(tmp_path: Path) -> None:
 
 def test_study_command(tmp_path: Path) -> None:
     (tmp_path / "two.toml").write_text(
-        'name = "two"\nrounds = 50\nruns = 2\n[[environments]]\nname = "paper"\n[[policies]]\nname = "random"\n'
+        'name = "two"\ndescription = "Two [short] runs."\nrounds = 50\nruns = 2\n'
+        '[[environments]]\nname = "paper"\n[[policies]]\nname = "random"\n'
     )
     arguments = ["study", str(tmp_path / "two.toml"), "--jobs", "1", "--out", str(tmp_path / "out")]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
-    assert (tmp_path / "out" / "report.html").exists()
+    assert "Two [short] runs." in result.output
+    assert "Two [short] runs." in (tmp_path / "out" / "report.html").read_text()
 
 
 def test_a_study_of_my_own_notices_every_change(tmp_path: Path) -> None:

@@ -62,6 +62,7 @@ def made_up() -> dict[str, Any]:
     return {
         "study": {
             "name": "made up & small",
+            "description": "Nothing <was> played.",
             "rounds": 20_000,
             "runs": 3,
             "seed": 7,
@@ -158,6 +159,19 @@ def test_every_label_claim_and_note_is_there_as_text(page: str) -> None:
     assert re.search(r"yes ✓.*no ✗", words, re.DOTALL)
     for word in ["Pareto regret", "Front share", "Bin ratio", "Local entropy", "Hypervolume", "Balls"]:
         assert word in words
+
+
+def test_policies_environments_and_the_study_say_what_they_are(page: str) -> None:
+    words = "".join(read(page).words)
+    assert words.count("Nothing <was> played.") == 1
+    assert "every arm uniformly, whatever the context" in words
+    assert "The paper's Appendix D: one number as context" in words
+    table = page[page.index('aria-label="Policies"') :]
+    rows = re.findall(r"<tr>(<th scope=\"row\".*?)</tr>", table[: table.index("</table>")])
+    shown = [re.sub(r" ?(<[^>]+>)+", "|", row).split("|")[1:-1] for row in rows]
+    assert shown[0] == ["Random", "(random)", "every arm uniformly, whatever the context", "no", "no"]
+    assert shown[1][1] == "(pcz)"
+    assert shown[1][-2:] == ["yes", "yes"]
 
 
 def test_labels_are_escaped(page: str) -> None:

@@ -170,6 +170,7 @@ def table1() -> Study:
 
 def test_table1_leaves_no_policy_and_no_home_out() -> None:
     study = table1()
+    assert "above 1" in study.description
     policies = [{study.policies[p].name for p in study.players(e)} for e in range(len(study.environments))]
     assert set(find_members("paretozoom.policies", Policy)) <= policies[0]
     assert all(names == policies[0] for names in policies)
@@ -186,6 +187,12 @@ def test_table1_in_small(tmp_path: Path) -> None:
     page = write_report(tmp_path).read_text(encoding="utf-8")
     for environment in study.environments:
         assert f'aria-label="Ranking on {environment.name}"' in page
+
+
+def test_table1_labels_policies_whose_parameters_differ() -> None:
+    titles = {}
+    for spec in table1().policies:
+        assert titles.setdefault(spec.title, spec.parameters) == spec.parameters
 
 
 def test_table1_tells_the_policies_over_rules_those_of_the_task() -> None:

@@ -24,9 +24,10 @@ def _mean(world: Floats, point: Floats, out: Floats) -> None:
 
 
 class PaperTask(Task):
-    """Appendix D: Bernoulli rewards, the Pareto set of x is [0.8 - 0.8x, 1 - 0.8x]; its gap in closed form.
+    """The paper's Appendix D: one number as context, one as arm, two objectives whose peaks move with the context.
 
-    The distance of the similarity understates how fast the means change, by a factor of 9.06.
+    Bernoulli rewards; the Pareto set of x is [0.8 - 0.8x, 1 - 0.8x], and the gap has a closed form. The
+    distance of the similarity understates how fast the means change, by a factor of 9.06.
 
     >>> task = PaperTask()
     >>> task.gap([0.5], [0.8]), [round(end, 9) for end in task.front([0.5])[0]]

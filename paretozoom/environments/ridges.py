@@ -26,10 +26,11 @@ def _mean(world: Floats, point: Floats, out: Floats) -> None:
 
 
 class SmoothRidges(Task):
-    """mu_i = 0.9 exp(-((y - a(x) +- 0.08) / 0.15)^2) + 0.05 with a(x) = 0.5 + 0.3 sin(2 pi x), Bernoulli rewards.
+    """One number as context, one as arm, two smooth and narrow ridges that wind through them.
 
-    Far steeper than Assumption 1 allows. The Pareto set is [a(x) - 0.08, a(x) + 0.08]: between the peaks one
-    objective falls while the other rises, outside both fall.
+    mu_i = 0.9 exp(-((y - a(x) +- 0.08) / 0.15)^2) + 0.05 with a(x) = 0.5 + 0.3 sin(2 pi x), Bernoulli rewards; far
+    steeper than Assumption 1 allows. The Pareto set is [a(x) - 0.08, a(x) + 0.08]: between the peaks one objective
+    falls while the other rises, outside both fall.
 
     >>> [(round(low, 9), round(high, 9)) for low, high in SmoothRidges().front([0.0])]
     [(0.42, 0.58)]

@@ -26,11 +26,11 @@ def _mean(world: Floats, point: Floats, out: Floats) -> None:
 
 
 class Tents(Task):
-    """mu_i = 0.9 - slope * |y - peak_i(x)|, with peaks that move with the context.
+    """One number as context, one as arm, rewards that fall evenly from peaks that move with the context.
 
-    All slopes are equal, so the Pareto set is the interval between the outermost peaks, and the gap is
-    the slope times the distance to it. With `arms` the arm is one of that many, evenly spaced.
-    The default slope is the steepest that keeps Assumption 1 under the problem's own similarity.
+    mu_i = 0.9 - slope * |y - peak_i(x)|. All slopes are equal, so the Pareto set is the interval between the
+    outermost peaks, and the gap is the slope times the distance to it. With `arms` the arm is one of that many, evenly
+    spaced. The default slope is the steepest that keeps Assumption 1 under the problem's own similarity.
 
     >>> task = Tents(objectives=2)
     >>> task.lipschitz() <= 1, round(task.gap([0.0], [1.0]), 3)
