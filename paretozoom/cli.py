@@ -112,6 +112,7 @@ def reproduce(
 
 @app.command()
 def policies(
+    name: Annotated[str | None, typer.Argument(help="One of them: what it does, and all its parameters.")] = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="As a Markdown table, as in docs/policies.md.")] = False,
 ) -> None:
     """List the policies: what each does, what it can use, what is proved about it and where it comes from."""
@@ -123,20 +124,42 @@ def policies(
     from paretozoom.policies import Policy
     from paretozoom.policies.about import as_markdown, rows_of
 
+    if name is not None:
+        _print_policy(name)
+        return
     rows = rows_of(find_members("paretozoom.policies", Policy))
     if markdown:
         print(as_markdown(rows))
         return
     caption = (
         "multi: learns all objectives; context: looks at it; similar: uses how alike contexts and arms are; adapts: "
-        "looks closer where it pays. The second name is the class, in paretozoom.policies."
+        "looks closer where it pays. The second name is the class, as in paretozoom.PCZ. More of one: paretozoom "
+        "policies pcz."
     )
     table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), show_lines=True, caption=caption)
     for head in ("name", "multi", "context", "similar", "adapts", "what it does, what is proved, where it comes from"):
         table.add_column(head, no_wrap=head == "name")
-    for name, here, line, *answers, guarantee, reference in rows:
-        table.add_row(f"{name}\n{here}", *answers, f"{line}\n{guarantee}\n{reference}")
+    for known, here, line, *answers, guarantee, reference in rows:
+        table.add_row(f"{known}\n{here}", *answers, f"{line}\n{guarantee}\n{reference}")
     Console(markup=False, emoji=False).print(table)
+
+
+def _print_policy(name: str) -> None:
+    """The docstring of a policy, by its name or that of its class, and what it takes."""
+    import inspect
+
+    from paretozoom.finding import find_member, find_members
+    from paretozoom.policies import Policy
+
+    classes = {member.__name__: known for known, member in find_members("paretozoom.policies", Policy).items()}
+    member = find_member("paretozoom.policies", Policy, classes.get(name, name))
+    print(f"{member.name}: paretozoom.{member.__name__}\n\n{inspect.getdoc(member)}\n\nParameters:")
+    written, meant = (inspect.signature(member, eval_str=meant).parameters for meant in (False, True))
+    for parameter in list(written.values())[1:]:  # the first is the problem
+        values = str(meant[parameter.name])  # names of literals are the code's, their values the reader's
+        plain = f"{parameter.name}: {parameter.annotation} = {parameter.default!r}"
+        print(f"  {values if 'Literal' in values else plain}")
+    print(f"\nGuarantee: {member.about.guarantee}\nReference: {member.about.reference or '-'}")
 
 
 def _find_study(file: Path) -> Path:

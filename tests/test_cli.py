@@ -60,6 +60,19 @@ def test_the_table_of_policies_fits_a_terminal() -> None:
     assert "AISTATS 2018" in plain
 
 
+@pytest.mark.parametrize("name", ["linucb", "LinUCB"])
+def test_one_policy_is_explained(name: str) -> None:
+    output = CliRunner().invoke(app, ["policies", name]).output
+    assert output.startswith("linucb: paretozoom.LinUCB\n\nRidge regression on features;")
+    for word in (
+        "alpha: float | None = None",
+        "model: Literal['disjoint', 'hybrid', 'shared']",
+        "Guarantee: none proved",
+        "WWW 2010",
+    ):
+        assert word in output
+
+
 def test_a_study_is_found_by_its_bare_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("table1", "appendix-d"):
         assert _find_study(Path(name)) == Path("studies") / f"{name}.toml"
@@ -185,6 +198,7 @@ def test_a_damaged_part_is_played_again(tmp_path: Path) -> None:
     [
         (["study", "no-such-study.toml"], ["no-such-study.toml", "cannot be read"]),
         (["study", "no-such-study"], ["'no-such-study'", "'appendix-d', 'assumption1', 'table1'"]),
+        (["policies", "lin"], ["'lin' is not one of", "'linucb'"]),
         (["reproduce", "--runs", "0"], ["runs: 0"]),
         (["reproduce", "--rounds", "1"], ["horizon: 1"]),
         (["reproduce", "--seed", "-1"], ["seed: -1"]),

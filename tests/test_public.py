@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import importlib
 import inspect
 import pkgutil
@@ -9,6 +10,7 @@ import re
 import runpy
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from types import ModuleType
 
@@ -16,6 +18,8 @@ import pytest
 
 import paretozoom
 from paretozoom import Metric
+from paretozoom.finding import find_members
+from paretozoom.policies import Policy
 
 ROOT = Path(__file__).parents[1]
 MODULES = [
@@ -81,7 +85,27 @@ def test_the_tree_in_contributing_is_the_tree() -> None:
             assert f"{path.name}/" in text, path.name
 
 
-@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", "docs/guide.md"])
+def test_every_policy_can_be_had_from_the_top() -> None:
+    for member in find_members("paretozoom.policies", Policy).values():
+        assert getattr(paretozoom, member.__name__) is member
+
+
+def test_the_example_of_the_policies_runs() -> None:
+    found = doctest.testfile(str(ROOT / "docs" / "policies.md"), module_relative=False)
+    assert found.attempted > 0
+    assert found.failed == 0
+
+
+def test_every_common_parameter_is_explained() -> None:
+    """Those that five policies or more take, and what takes them as the table says."""
+    members = find_members("paretozoom.policies", Policy).values()
+    taken = Counter(name for member in members for name in inspect.signature(member).parameters)
+    text = (ROOT / "docs" / "policies.md").read_text()
+    for name in (set(taken) - {"problem", "delta"}) & {name for name, n in taken.items() if n >= 5}:
+        assert f"| `{name}` |" in text, name
+
+
+@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", "docs/guide.md", "docs/policies.md"])
 def test_links_lead_somewhere(document: str) -> None:
     for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", (ROOT / document).read_text()):
         assert (ROOT / document).parent.joinpath(target).exists(), target
