@@ -17,6 +17,7 @@ from paretozoom.plots import style
 from paretozoom.plots.gallery import Drawing, draw_study
 from paretozoom.policies.base import Policy
 from paretozoom.records import Refused
+from paretozoom.results import is_dust
 
 CSS = """
 :root { color-scheme: light dark; --ink: #1c1e21; --soft: #5b6168; --page: #ffffff; --line: #d9dce0; --box: #f5f6f8;
@@ -41,6 +42,7 @@ td small { display: block; } small { color: var(--soft); font-weight: normal; }
 figure { margin: 0; } figure svg { display: block; width: 100%; height: auto; background: #ffffff;
   border: 1px solid var(--line); border-radius: 6px; }
 figcaption { padding: .3rem .1rem; color: var(--soft); font-size: .85rem; }
+summary { cursor: pointer; color: var(--soft); }
 pre { overflow-x: auto; padding: .8rem; background: var(--box); border-radius: 6px; font-size: .8rem; }
 @media print { body { max-width: none; font-size: 9pt; } table { font-size: 7pt; } .scroll { overflow: visible; }
   th, td { padding: .15rem .25rem; } figure, tr { break-inside: avoid; } h2, h3 { break-after: avoid; } }
@@ -56,8 +58,11 @@ WORDS = {
     "Local entropy": "fairness in each context: how evenly the bins are played within narrow slices of contexts; 1 is "
     "fair everywhere, and always playing one arm is not, even if its bin ratio is near 1",
     "Mean reward": "what was earned per round in each objective, in its own units",
-    "Hypervolume": "how much of the space of rewards lies below what was earned; larger is better",
+    "Hypervolume": "how much of the space of rewards lies below the best of what was earned; larger is better, but it "
+    "does not punish bad arms, so that trying everything has much of it: read it beside the mean gap",
     "Balls": "how many regions of contexts and arms a zooming policy had made by the end",
+    "Notes": "in brackets after a policy's name: settings and states that its guarantee does not cover, or which "
+    "objectives it does not learn",
 }
 COLUMNS = (  # heading, key, decimals
     ("Over random", "regret_over_random", 3),
@@ -77,15 +82,20 @@ RANKED = (  # heading, how to get it, whether less is better
     ("Local entropy", lambda policy: policy.get("local_entropy"), False),
 )
 RANKING = (
-    "The place of each policy in each column, 1 is best, with its number below. Regret: how far its choices were from "
-    "the best trade-offs, added up; less is better. Front share: how often its choice was one of the best trade-offs. "
-    "Bin ratio: whether it plays all the best trade-offs equally often over the whole run. Local entropy: whether it "
-    "does so in every kind of context. In these three 1 is perfect and 0 the worst. A policy that always makes the "
-    "same good choice has little regret, but leaves the other good ones out. A dash: there was nothing to measure. "
-    "Differences smaller than the ± in the table of results are chance."
+    "In each environment a table shows the place of each policy in each column, 1 is best, with its number below. "
+    "Regret: how far its choices were from the best trade-offs, added up; less is better. Front share: how often its "
+    "choice was one of the best trade-offs. Bin ratio: whether it plays all the best trade-offs equally often over the "
+    "whole run. Local entropy: whether it does so in every kind of context. In these three 1 is perfect and 0 the "
+    "worst. A policy that always makes the same good choice has little regret, but leaves the other good ones out; "
+    "random play is fair too, but has much regret: fairness counts beside little regret only. A dash: there was "
+    "nothing to measure. Differences below about three times the ± in the table of results may be chance."
 )
 TEXT = ("Policy", "Claim", "Radius", "What the bound says", "What it does")  # columns that are not numbers
 
+ONE_OBJECTIVE = (
+    "This environment has one objective: the best trade-offs of a context are its arms of the highest expected reward, "
+    "and Pareto regret is the usual regret."
+)
 ABOUT = (
     "Multi-objective: it learns all objectives; the others learn one of them, the first unless told otherwise, or a "
     "weighted sum. Contextual: it looks at the context; the others play the same in every context."
@@ -180,7 +190,9 @@ def _introduction(study: Table, environments: Table) -> str:
     )
     words = "".join(f"<div><dt>{word}</dt><dd>{meaning}</dd></div>\n" for word, meaning in WORDS.items())
     about = f"<p>{escape(study['description'])}</p>\n" if study.get("description") else ""
-    return f"{about}<p>{text}</p>\n<h2>What is measured</h2>\n<dl>\n{words}</dl>\n"
+    ranked = any(len(found["policies"]) > 1 for found in environments.values())
+    ranking = f"<h3>How to read the rankings</h3>\n<p>{RANKING}</p>\n" if ranked else ""
+    return f"{about}<p>{text}</p>\n<h2>What is measured</h2>\n<dl>\n{words}</dl>\n{ranking}"
 
 
 def _policies(study: Table) -> str:
@@ -227,9 +239,13 @@ def _environment(label: str, found: Table, study: Table, gallery: _Gallery) -> s
     figures = gallery.show(study, label, found["policies"])
     names = [s["name"] for s in study.get("environments") or [] if (s.get("label") or s["name"]) == label]
     task = _member("paretozoom.environments", Task, names[0]) if names else None
-    about = f"<p>{escape(line_of(task))}</p>\n" if task is not None and line_of(task) else ""
+    about = [escape(line_of(task))] if task is not None and line_of(task) else []
+    if len({objective for p in policies.values() for objective in p.get("mean_reward") or {}}) == 1:
+        about.append(ONE_OBJECTIVE)
     return (
-        f"<section>\n<h2>Environment: {escape(label)}</h2>\n{about}{_ranking(label, policies)}"
+        f"<section>\n<h2>Environment: {escape(label)}</h2>\n"
+        + "".join(f"<p>{line}</p>\n" for line in about)
+        + f"{_ranking(label, policies)}"
         f"<h3>Results, by regret</h3>\n{_results(label, policies)}"
         + (f'<h3>Figures</h3>\n<div class="figures">\n{figures}</div>\n' if figures else "")
         + (_theory(found["theory"], policies, study.get("rounds", 0)) if found.get("theory") else "")
@@ -241,25 +257,27 @@ def _ranking(label: str, policies: Table) -> str:
     """Who comes first in what; nothing if there is nobody to compare with."""
     if len(policies) < 2:
         return ""
-    columns = [[number(policy) for policy in policies.values()] for _, number, _ in RANKED]
-    places = [_places(column, less) for column, (_, _, less) in zip(columns, RANKED, strict=True)]
-    rows = []
-    for row, name in enumerate(policies):
-        cells = [_place(place[row], column[row]) for place, column in zip(places, columns, strict=True)]
-        rows.append([_head(name), *cells])
-    table = _table(f"Ranking on {label}", ["Policy", *(head for head, _, _ in RANKED)], rows)
-    return f"<h3>Ranking</h3>\n<p>{RANKING}</p>\n{table}"
+    heads, cells = ["Policy"], [[_head(name)] for name in policies]
+    for head, number, less in RANKED:
+        column = [number(policy) for policy in policies.values()]
+        if any(entry is not None for entry in column):
+            heads.append(head)
+            for row, place, entry in zip(cells, _places(column, less), column, strict=True):
+                row.append(_place(place, entry))
+    return f"<h3>Ranking</h3>\n{_table(f'Ranking on {label}', heads, cells)}"
 
 
 def _places(numbers: list[float | None], less: bool) -> list[int | None]:
-    """The place of each number, from 1 for the best; equal ones share a place."""
-    known = [number for number in numbers if number is not None]
-    return [None if n is None else 1 + sum(k < n if less else k > n for k in known) for n in numbers]
+    """The place of each number, from 1 for the best; equal ones, but for rounding, share a place."""
+    rounded = [None if number is None else float(f"{round(number, 9):.9g}") for number in numbers]
+    known = [number for number in rounded if number is not None]
+    return [None if n is None else 1 + sum(k < n if less else k > n for k in known) for n in rounded]
 
 
 def _place(place: int | None, number: float | None) -> str:
     if place is None or number is None:
         return _number(None)
+    number = round(number, 9) + 0.0  # no -0
     shown = f"{number:,.0f}" if abs(number) >= 100 else f"{number:.3g}"
     return f"<td>{f'<b>{place}</b>' if place == 1 else place}<small>{shown}</small></td>"
 
@@ -309,10 +327,23 @@ def _theory(theory: Table, policies: Table, rounds: int) -> str:
     packings = [[_head(f"{float(r):.4g}"), _number(n, None, 0)] for r, n in (theory.get("numbers") or {}).items()]
     heads = ["Policy", "Measured regret", "Tightest bound (estimate)", "Theorem 1 (estimate)", "What the bound says"]
     return (
-        f"<h3>Regret beside its bound</h3>\n<p>{escape(' '.join(text))}</p>\n"
+        f"<h3>Regret beside its bound</h3>\n<p>{_plainly(theory.get('bounds') or {}, policies)}</p>\n"
+        f"<details>\n<summary>What the theory says</summary>\n<p>{escape(' '.join(text))}</p>\n"
         + (_table("Regret and bounds", heads, bounds) if bounds else "")
         + (_table("Packing numbers", ["Radius", "Balls N_r"], packings) if packings else "")
+        + "</details>\n"
     )
+
+
+def _plainly(bounds: Table, policies: Table) -> str:
+    """What the bounds come to, in a sentence."""
+    if not bounds:
+        return "The paper's bound speaks of no policy that played here as it did."
+    if all(bound.get("vacuous") for bound in bounds.values()):
+        return "The paper's bound promises nothing in so few rounds: it is above the worst regret there can be."
+    judged = [(b["tightest"], _regret(policies.get(name) or {})[0]) for name, b in bounds.items() if b.get("tightest")]
+    over = any(measured is not None and measured > tightest for tightest, measured in judged)
+    return f"The measured regret {'exceeds' if over else 'stays below'} the paper's bound."
 
 
 def _verdict(bound: Table, measured: float | None) -> str:
@@ -345,7 +376,8 @@ def _number(value: float | None, error: float | None = None, decimals: int | Non
         return '<td><span aria-label="unknown">-</span></td>'
     if decimals is None:
         decimals = 0 if abs(value) >= 1000 else 1 if abs(value) >= 10 else 3
-    if not error:
+    value = round(value, decimals) + 0.0  # no -0
+    if error is None or is_dust(error, value):
         return f"<td>{value:,.{decimals}f}</td>"
     shown = f"{error:,.{decimals}f}" if error >= 0.5 * 10**-decimals else f"{error:.1g}"
     return f"<td>{value:,.{decimals}f}<small>±&nbsp;{shown}</small></td>"

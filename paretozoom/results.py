@@ -61,6 +61,15 @@ def _error(values: list[float | None]) -> float | None:
     return float(np.std(known, ddof=1) / np.sqrt(len(known))) if len(known) > 1 else None
 
 
+def is_dust(error: float, value: float) -> bool:
+    """Whether a standard error is nothing but rounding.
+
+    >>> is_dust(1e-14, 0.5), is_dust(1e-5, 0.5)
+    (True, False)
+    """
+    return error <= 1e-9 * max(1.0, abs(value))
+
+
 def ratio_of(above: Floats, below: Floats) -> tuple[float, float | None]:
     """The ratio of two means over the same runs, and its standard error.
 

@@ -226,8 +226,44 @@ def test_policies_are_ranked_in_every_column(tmp_path: Path) -> None:
     assert "1 is best" in page
 
 
+def test_what_cannot_be_ranked_has_no_column_and_rounding_decides_nothing(tmp_path: Path) -> None:
+    results = made_up()
+    alone: dict[str, Any] = {"mean_reward": {"reward": 0.5}, "bin_ratio": None, "local_entropy": None}
+    exact = {"regret_over_random": 1e-14, "mean_reward": {"reward": 1e-12}}
+    policies = {
+        "a": measured(0.3, **alone, front_share=0.1 + 0.2, se=exact),
+        "b": measured(0.1 + 0.2, **alone, front_share=0.3, mean_gap=-1e-17),
+    }
+    results["environments"] = {"far away": {"policies": policies}}
+    (tmp_path / "results.json").write_bytes(msgspec.json.encode(results))
+    page = write_report(tmp_path).read_text(encoding="utf-8")
+    table = page[page.index('aria-label="Ranking on far away"') :]
+    table = table[: table.index("</table>")]
+    assert re.findall(r"<th scope=\"col\"[^>]*>(.*?)</th>", table) == ["Policy", "Regret", "Front share"]
+    rows = re.findall(r"<tr>(<th scope=\"row\".*?)</tr>", table)
+    assert [re.sub(r"<[^>]+>", " ", row).split()[1::2] for row in rows] == [["1", "1"], ["1", "1"]]
+    assert "This environment has one objective" in page
+    assert "1e-1" not in page
+    assert "-0.000" not in page
+
+
+def test_how_to_read_it_is_said_once(page: str) -> None:
+    words = " ".join(read(page).words)
+    for text in (
+        "How to read the rankings",
+        "three times the ±",
+        "random play is fair too",
+        "does not punish bad arms",
+    ):
+        assert words.count(text) == 1
+    assert "Notes" in words
+    assert "This environment has one objective" not in words
+
+
 def test_bounds_are_judged_in_plain_words(page: str) -> None:
     words = "".join(read(page).words)
+    assert "The measured regret exceeds the paper's bound." in words
+    assert page.count("<details>") == page.count("</details>") == 1
     assert "Pareto zooming dimension is 1.90 (with p = 4)" in words
     assert "The worst possible regret is 10,000: the largest gap, 0.5, in every round." in words
     assert "the bound is vacuous at this horizon" in words
