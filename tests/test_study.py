@@ -185,6 +185,8 @@ def test_table1_in_small(tmp_path: Path) -> None:
     results = run_study(study, tmp_path, jobs=1)
     assert all(set(found["policies"]) == names for found in results["environments"].values())
     page = write_report(tmp_path).read_text(encoding="utf-8")
+    assert page.count("Bins are 6 equal parts of the Pareto set of each context, lowest arms first") == 1
+    assert page.count("Each arm is a bin.") == 4
     for environment in study.environments:
         assert f'aria-label="Ranking on {environment.name}"' in page
 

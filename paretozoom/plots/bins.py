@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+AXIS = "bin of the Pareto set"
+MOST_TICKS = 24
+MOST_LETTERS = 18  # of the name of a bin
+UPRIGHT_LETTERS = 60  # of all names together
+
+
 class Bars(msgspec.Struct, frozen=True):
     """The selection ratios of one policy, and their standard errors (None: unknown)."""
 
@@ -24,18 +30,23 @@ class Bars(msgspec.Struct, frozen=True):
 
 
 class Bins(msgspec.Struct, frozen=True):
-    """The selection ratios of some policies; `equal` is the share of a bin in perfectly even play."""
+    """The selection ratios of some policies; `equal` is the share of a bin in perfectly even play.
+
+    `names` are those of the bins, if they have any, and `axis` says what they are.
+    """
 
     bins: int
     equal: float
     policies: list[Bars]
+    names: list[str] = []
+    axis: str = AXIS
 
 
-def info(policies: Mapping[str, Mapping[str, Any]]) -> Bins:
+def info(policies: Mapping[str, Mapping[str, Any]], names: Sequence[str] = (), axis: str = AXIS) -> Bins:
     """The bins of each policy's measurements, ``{"bins": [...], "se": {"bins": [...]}}``; those without are left out.
 
-    >>> info({"PCZ": {"bins": [0.4, 0.6], "se": {"bins": [0.1, 0.1]}}, "never optimal": {"bins": None}})
-    Bins(bins=2, equal=0.5, policies=[Bars(label='PCZ', ratios=[0.4, 0.6], errors=[0.1, 0.1])])
+    >>> info({"PCZ": {"bins": [0.4, 0.6], "se": {"bins": [0.1, 0.1]}}, "never optimal": {"bins": None}}).policies
+    [Bars(label='PCZ', ratios=[0.4, 0.6], errors=[0.1, 0.1])]
     """
     bars = []
     for label, measured in policies.items():
@@ -45,7 +56,7 @@ def info(policies: Mapping[str, Mapping[str, Any]]) -> Bins:
             known = [None if error is None else float(error) for error in errors]
             bars.append(Bars(label, [float(ratio) for ratio in ratios], known))
     bins = max((len(bar.ratios) for bar in bars), default=0)
-    return Bins(bins, 1 / bins if bins else 0.0, bars)
+    return Bins(bins, 1 / bins if bins else 0.0, bars, list(names) if len(names) == bins else [], axis)
 
 
 def figure(info: Bins) -> Figure:
@@ -77,7 +88,7 @@ def figure(info: Bins) -> Figure:
             if any(errors):
                 axes.errorbar(places, bars.ratios, errors, fmt="none", ecolor="#222222", elinewidth=0.9, capsize=1.8)
         axes.axhline(info.equal, color="#222222", linestyle="dashed", linewidth=1, label="equal share", zorder=1.5)
-        _number_bins(axes, info.bins)
+        _name_bins(axes, info)
         axes.grid(visible=False, axis="x")
         axes.set_ylim(bottom=0)
         axes.set_ylabel("selection ratio")
@@ -95,7 +106,7 @@ def _map(info: Bins) -> Figure:
         rows = [bars.ratios + [math.nan] * (info.bins - len(bars.ratios)) for bars in info.policies]
         shares = axes.imshow(rows, cmap="viridis", vmin=0.0, vmax=2.0 * info.equal, aspect="auto")
         axes.set_yticks(range(len(rows)), [bars.label for bars in info.policies])
-        _number_bins(axes, info.bins)
+        _name_bins(axes, info)
         axes.grid(visible=False)
         axes.set_ylabel("policy")
         axes.set_title("Selection ratio of each bin")
@@ -103,7 +114,10 @@ def _map(info: Bins) -> Figure:
         return style.settle(drawn)
 
 
-def _number_bins(axes: Any, bins: int) -> None:
-    shown = range(0, bins, max(1, math.ceil(bins / 24)))
-    axes.set_xticks(list(shown), [str(b + 1) for b in shown])
-    axes.set_xlabel("bin of the Pareto set")
+def _name_bins(axes: Any, info: Bins) -> None:
+    shown = range(0, info.bins, max(1, math.ceil(info.bins / MOST_TICKS)))
+    names = [info.names[b] if info.names else str(b + 1) for b in shown]
+    names = [name if len(name) <= MOST_LETTERS else name[: MOST_LETTERS - 1] + "…" for name in names]
+    slanted = sum(map(len, names)) > UPRIGHT_LETTERS
+    axes.set_xticks(list(shown), names, **({"rotation": 45, "ha": "right"} if slanted else {}))
+    axes.set_xlabel(info.axis)

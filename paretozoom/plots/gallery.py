@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from paretozoom.environments.base import Task
+from paretozoom.environments.grid import is_line
 from paretozoom.finding import find_member
 from paretozoom.plots import bins, partition, plane, regret, reward_maps
 from paretozoom.records import Refused, Snapshot
@@ -38,10 +39,10 @@ def draw_study(
     curves = _curves(folder / "curves.npz", label, policies)
     if len(curves) > 1:
         yield _regret(label, curves.pop("rounds"), curves)
-    shares = bins.info(policies)
-    if shares.policies:
-        yield _bins(label, shares)
     task = _task(study, label)
+    shares = bins.info(policies, *_about_bins(task)[:2])
+    if shares.policies:
+        yield _bins(label, shares, _about_bins(task)[2])
     if task is None or not plane.can_draw(task.problem):
         return
     maps = reward_maps.info(task)
@@ -63,14 +64,35 @@ def _regret(label: str, rounds: Any, curves: dict[str, Any]) -> Drawing:
     )
 
 
-def _bins(label: str, shares: bins.Bins) -> Drawing:
+def _about_bins(task: Task | None) -> tuple[list[str], str, str]:
+    """The names of the bins, what they are on an axis, and in a sentence."""
+    if task is None:
+        return [], bins.AXIS, "Bins are equal parts of the Pareto set of each context, or arms if these can be listed."
+    problem, context = task.problem, np.zeros(task.problem.encoding.context)
+    arms = [problem.decode_arm(k, np.concatenate([context, arm])) for k, arm in enumerate(problem.encoding.arms)]
+    if arms:
+        names = [", ".join(f"{n} {v}" for n, v in arm.items()) if isinstance(arm, dict) else str(arm) for arm in arms]
+        sentence = (
+            "Each arm is a bin. Perfectly even play, an equal share for all, is possible only if every arm is equally "
+            "often optimal; one that never is has no share."
+        )
+        return names, "arm", sentence
+    order = "lowest arms first" if is_line(problem) else "least of the first objective first"
+    sentence = (
+        f"Bins are {task.bins} equal parts of the Pareto set of each context, {order}; even play has equal shares."
+    )
+    return [], f"{bins.AXIS}, {order}", sentence
+
+
+def _bins(label: str, shares: bins.Bins, about: str) -> Drawing:
     ratios = "; ".join(f"{bars.label} {', '.join(f'{r:.3f}' for r in bars.ratios)}" for bars in shares.policies)
     return Drawing(
         "bins",
         bins.figure(shares),
         f"Selection ratio of each bin of the Pareto set on {label}: {ratios}.",
         "Of all Pareto optimal choices, the share that fell into each bin"
-        + ("." if len(shares.policies) > regret.MANY else ", with 1.96 standard errors."),
+        + (". " if len(shares.policies) > regret.MANY else ", with 1.96 standard errors. ")
+        + about,
     )
 
 

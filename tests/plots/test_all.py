@@ -37,6 +37,7 @@ INFOS = {
     "regret of one run": lambda: (regret, regret.info(np.array([0, 5]), {"PCZ": [[0.0, 1.5]]})),
     "regret of many": lambda: (regret, regret.info([10, 20], {label: np.ones((3, 2)) for label in MANY})),
     "bins": lambda: (bins, bins.info({label: bars(0.2, 0.3, 0.5) for label in NASTY})),
+    "bins of arms": lambda: (bins, bins.info({"PCZ": bars(*[0.2] * 5)}, NASTY, "arm")),
     "many bins": lambda: (bins, bins.info({"PCZ": bars(*[1 / 60] * 60)})),
     "bins of many": lambda: (bins, bins.info({label: bars(0.2, 0.3, 0.5) for label in (*MANY, *NASTY)})),
     "partition": lambda: (partition, partition.info(played(PaperTask()), PaperTask())),

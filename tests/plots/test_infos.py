@@ -68,6 +68,12 @@ def test_regret_refuses_curves_of_another_shape(curve: object) -> None:
 
 
 def test_bins_leave_out_policies_that_were_never_optimal() -> None:
+    named = bins.info({"a": {"bins": [0.5, 0.5]}}, ["left", "right"], "arm")
+    assert (named.names, named.axis) == (["left", "right"], "arm")
+    axes = bins.figure(named).axes[0]
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["left", "right"]
+    assert axes.get_xlabel() == "arm"
+    assert bins.info({"a": {"bins": [0.5, 0.5]}}, ["one"]).names == []
     found = bins.info({"a": {"bins": [None, None]}, "b": {"bins": [0.25] * 4, "se": {"bins": [None] * 4}}, "c": {}})
     assert [bars.label for bars in found.policies] == ["b"]
     assert (found.bins, found.equal) == (4, 0.25)
