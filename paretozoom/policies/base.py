@@ -116,6 +116,9 @@ class Policy:
         confidence = self.parameters.get("confidence", 1.0)
         horizon = self.parameters.get("horizon") or self.assumed_horizon
         notes = [] if confidence == 1 else [f"confidence={confidence:g}"]
+        if self._needs != self._complete:
+            learned = [repr(n) for o, n in enumerate(self.problem.objective_names) if self._needs >> o & 1]
+            notes.insert(0, f"learns {', '.join(learned)} only")
         return [*notes, "beyond horizon"] if horizon is not None and self.number > horizon else notes
 
     @property

@@ -197,8 +197,8 @@ def test_own_parameters_are_checked_and_noted() -> None:
         EpochGreedy(LABELS, factor=-1.0)
     with pytest.raises(Refused, match="psi"):
         ILoveToConBandits(LABELS, psi=0.0)
-    assert PolicyElimination(LABELS, confidence=0.5).notes == ["confidence=0.5"]
-    assert RandomizedUCB(LABELS).notes == []
+    assert PolicyElimination(LABELS, confidence=0.5, pareto=True).notes == ["confidence=0.5"]
+    assert RandomizedUCB(LABELS, pareto=True).notes == []
 
 
 @pytest.mark.parametrize("policy", ALL)

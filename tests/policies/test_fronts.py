@@ -52,6 +52,17 @@ def test_pieces_name_what_was_learned(make: Any, given: dict[str, Any], names: l
         assert list(piece.index) == list(piece.mean) == list(piece.uncertainty) == list(piece.count) == names
 
 
+@pytest.mark.parametrize("make", SCALAR)
+def test_notes_name_the_objectives_that_are_learned_alone(make: Any) -> None:
+    assert make(TWO).notes == ["learns 'cost' only"]
+    assert make(TWO, objective="gain").notes == ["learns 'gain' only"]
+    assert make(TWO, weights=[0.5, 0.5]).notes == []
+    one = Problem(context=[], arm=TWO.arm, objectives=TWO.objectives[:1])
+    assert make(one).notes == []
+    three = Problem(context=[], arm=TWO.arm, objectives=[*TWO.objectives, Objective("ease")])
+    assert make(three, weights=[0.5, 0, 0.5]).notes == ["learns 'cost', 'ease' only"]
+
+
 @pytest.mark.parametrize("make", [HOO, QueryAdClustering, ContextualZooming])
 def test_means_are_in_the_users_units(make: Any) -> None:
     cost = played(make(TWO)).front()[0]

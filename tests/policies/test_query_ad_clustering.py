@@ -149,4 +149,4 @@ def test_refused_problems() -> None:
     many = [Categorical(f"c{k}", ["u", "v"]) for k in range(63)]
     with pytest.raises(Refused, match="expected fewer than"):
         QueryAdClustering(Problem(context=many, arm=[Real("y")], objectives=TWO))
-    assert QueryAdClustering(LINE, confidence=0.5).notes == ["confidence=0.5"]
+    assert QueryAdClustering(LINE, confidence=0.5, pareto=True).notes == ["confidence=0.5"]
