@@ -26,6 +26,12 @@ app = typer.Typer(
 )
 
 FIRST_USE = "half a minute for PCZ, several minutes for study table1 on first use; kept for the next time"
+CAPTION = (
+    "regret: how far choices were from the best trade-offs, added up, ± its standard error; /random: over that of "
+    "random play; front: share of choices among the best trade-offs; m/M: of these the least over the most played bin, "
+    "entropy: how evenly they are played in each context, 1 is fair in both; balls: regions made; us: microseconds per "
+    "round"
+)
 SECONDS_BETWEEN_LINES = 10  # of progress, where no bar can be drawn
 
 Jobs = Annotated[int | None, typer.Option(help="Processes to use; all cores unless given.")]
@@ -76,9 +82,10 @@ def study(
     with _progress(f"{plan.name}: {plan.rounds:,} rounds") as shown:
         results = run_study(plan, folder, jobs=jobs, **shown)
     page = write_report(folder)
-    _print_description(plan.description)
+    _print_text(plan.description)
     for environment, found in results["environments"].items():
         _print_policies(environment, found["policies"])
+    _print_text(CAPTION)
     print(f"report: {page}")
 
 
@@ -102,12 +109,33 @@ def reproduce(
     folder = out or Path("results") / ("reproduce-quick" if quick else "reproduce")
     with _progress(f"Appendix D: {plan.runs} runs of {plan.rounds:,} rounds") as shown:
         results = appendix.reproduce(folder, plan, jobs=jobs, **shown)
-    _print_description(plan.description)
+    _print_text(plan.description)
     _print_policies("paper", results["policies"])
+    _print_text(CAPTION)
     _print_claims(results["claims"])
     if not appendix.is_full(plan):
         print("The paper's figures are for 100 runs of 100,000 rounds; a smaller study is not judged by them.")
     print(f"report: {folder / 'report.html'}")
+
+
+@app.command()
+def environments() -> None:
+    """List the environments with known truth that policies can be tried on, and what each is."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
+    from paretozoom.environments import Task
+    from paretozoom.finding import find_members, line_of
+
+    table = Table(
+        box=SIMPLE_HEAD, padding=(0, 1, 0, 0), caption="The second name is the class, as in paretozoom.Tents."
+    )
+    for head in ("name", "what it is"):
+        table.add_column(head, no_wrap=head == "name")
+    for known, member in find_members("paretozoom.environments", Task).items():
+        table.add_row(f"{known}\n{member.__name__}", line_of(member))
+    Console(markup=False, emoji=False, highlight=False).print(table)
 
 
 @app.command()
@@ -217,7 +245,7 @@ def _progress(title: str) -> Iterator[dict[str, Callable[[int, int], None]]]:
         yield {"compiling": show("kernels, compiled on first use"), "progress": show(title)}
 
 
-def _print_description(text: str) -> None:
+def _print_text(text: str) -> None:
     from rich.console import Console
 
     if text:
@@ -229,24 +257,43 @@ def _print_policies(environment: str, found: dict[str, Any]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    caption = "m/M: smallest over largest bin, and local entropy: 1 is fair. us: microseconds per round"
-    table = Table(title=f"{environment}: regret and fairness", caption=caption, box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for column in ("policy", "regret", "/random", "front", "m/M", "entropy", "balls", "us"):
-        first = column == "policy"
-        table.add_column(column, justify="left" if first else "right", no_wrap=not first, overflow="fold")
-    for label, row in sorted(found.items(), key=lambda item: item[1]["regret"]["mean"]):
-        se = row["regret"]["se"]
-        table.add_row(
-            " ".join([label, *(f"[{note}]" for note in row["notes"])]),
-            f"{row['regret']['mean']:,.0f}" + ("" if se is None else f" ± {se:,.0f}"),
-            _number(row["regret_over_random"], ".3f"),
-            _number(row["front_share"], ".3f"),
-            _number(row["bin_ratio"], ".3f"),
-            _number(row["local_entropy"], ".3f"),
-            _number(row.get("balls"), ".1f"),
-            _number(row["seconds_per_round"] * 1e6, ".2f"),
+    from paretozoom.results import is_dust
+
+    columns = {  # in order, those of which something is known
+        head: (form, [_at(row, key) for row in found.values()])
+        for head, key, form in (
+            ("/random", "regret_over_random", ".3f"),
+            ("front", "front_share", ".3f"),
+            ("m/M", "bin_ratio", ".3f"),
+            ("entropy", "local_entropy", ".3f"),
+            ("balls", "balls", ".1f"),
+            ("us", "seconds_per_round", ".2f"),
         )
-    Console(markup=False, emoji=False).print(table)
+    }
+    columns = {head: column for head, column in columns.items() if any(value is not None for value in column[1])}
+    table = Table(title=environment, box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table.add_column("policy", overflow="fold")
+    for head in ("regret", *columns):
+        table.add_column(head, justify="right", no_wrap=True)
+    order = sorted(range(len(found)), key=lambda k: list(found.values())[k]["regret"]["mean"])
+    notes: dict[str, list[str]] = {}
+    for k in order:
+        label, row = list(found.items())[k]
+        mean, se = row["regret"]["mean"], row["regret"]["se"]
+        cells = [_number(values[k], form) for form, values in columns.values()]
+        form = ",.0f" if mean >= 100 else ".1f"
+        table.add_row(label, f"{mean:{form}}" + ("" if se is None or is_dust(se, mean) else f" ± {se:{form}}"), *cells)
+        for note in row["notes"]:
+            notes.setdefault(note, []).append(label)
+    console = Console(markup=False, emoji=False, highlight=False)
+    console.print(table)
+    for note, labels in notes.items():
+        console.print(f"{note}: {', '.join(labels)}")
+
+
+def _at(row: dict[str, Any], key: str) -> float | None:
+    value: float | None = row.get(key)
+    return value * 1e6 if key.startswith("seconds_") and value is not None else value
 
 
 def _print_claims(found: dict[str, Any]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -12,8 +13,9 @@ from typer.testing import CliRunner
 
 import paretozoom
 from paretozoom import PCZ, PaperTask, __version__
-from paretozoom.cli import _find_study, _progress, _say_if_compiling, app
-from paretozoom.finding import find_members
+from paretozoom.cli import _find_study, _print_policies, _progress, _say_if_compiling, app
+from paretozoom.environments import Task
+from paretozoom.finding import find_members, line_of
 from paretozoom.kernels import jit
 from paretozoom.policies import Policy
 from paretozoom.reproduce import POLICIES
@@ -58,6 +60,34 @@ def test_the_table_of_policies_fits_a_terminal() -> None:
         assert member.__name__ in plain
         assert member.about.line, name
     assert "AISTATS 2018" in plain
+
+
+def test_environments_are_listed_here_and_in_the_guide() -> None:
+    output = CliRunner().invoke(app, ["environments"], env={"COLUMNS": "80"}).output
+    guide = Path("docs/guide.md").read_text()
+    assert max(map(len, output.split("\n"))) <= 80
+    for name, member in find_members("paretozoom.environments", Task).items():
+        assert f" {name} " in output
+        assert f" {member.__name__} " in output
+        assert f"| `{name}` | `{member.__name__}` |" in guide
+        assert line_of(member), name
+
+
+def test_results_fit_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    row = {"front_share": 0.5, "bin_ratio": 0.25, "local_entropy": None, "seconds_per_round": 1.5e-6, "notes": []}
+    policies: dict[str, Any] = {
+        "policy-elimination, 8 rules": {**row, "regret": {"mean": 1234.5, "se": 67.8}, "notes": ["learns 'r' only"]},
+        "random": {**row, "regret": {"mean": 12.34, "se": 1e-15}, "regret_over_random": 1.0},
+    }
+    _print_policies("paper", policies)
+    lines = capsys.readouterr().out.split("\n")
+    assert max(map(len, lines)) <= 80
+    shown = [line.split() for line in lines]
+    assert ["policy", "regret", "/random", "front", "m/M", "us"] in shown
+    assert ["random", "12.3", "1.000", "0.500", "0.250", "1.50"] in shown
+    assert ["policy-elimination,", "8", "rules", "1,234", "±", "68", "-", "0.500", "0.250", "1.50"] in shown
+    assert "learns 'r' only: policy-elimination, 8 rules" in lines
 
 
 @pytest.mark.parametrize("name", ["linucb", "LinUCB"])
