@@ -211,11 +211,13 @@ def _values(dimension: Dimension) -> int:
 
 def _check_members(field: str, members: Any, types: tuple[type, ...]) -> None:
     expected = " or ".join(t.__name__ for t in types)
+    remedy = "; for labels use Finite([...])" if field == "arm" else ""
     if not isinstance(members, tuple):
-        raise Refused(f"{field}: {members!r} given, expected a list of {expected}")
+        raise Refused(f"{field}: {members!r} given, expected a list of {expected}{remedy}")
     for member in members:
         if not isinstance(member, types):
-            raise Refused(f"{field}: {member!r} is not a {expected}")
+            article = "an" if expected.startswith("O") else "a"
+            raise Refused(f"{field}: {member!r} is not {article} {expected}{remedy}")
     names = [member.name for member in members]
     for name in names:
         if names.count(name) > 1:

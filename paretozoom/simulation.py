@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from paretozoom.dimensions import Ints
+from paretozoom.dimensions import Finite, Ints
 from paretozoom.environments.base import Task
 from paretozoom.kernels.fuse import fuse
 from paretozoom.policies.base import Policy
 from paretozoom.policies.opened import OpenDecision
+from paretozoom.problem import Problem
 from paretozoom.records import Decision, Environment, Refused, Round, checked_seed
 from paretozoom.rounds import Columns, Rounds
 
@@ -148,6 +149,14 @@ def can_compile(policy: Policy, environment: Environment) -> bool:
 
 def _start(policy: Policy, environment: Environment, rounds: int, seed: int, delay: Delay) -> _Deliveries:
     """Hand out the three streams; gives what says when rewards are due."""
+    theirs, mine = getattr(environment, "problem", None), getattr(policy, "problem", None)
+    if isinstance(theirs, Problem) and isinstance(mine, Problem):
+        for field, (known, asked) in {k: (v, _names(theirs)[k]) for k, v in _names(mine).items()}.items():
+            if known != asked:
+                raise Refused(
+                    f"policy: its problem is not the environment's; {field} {known!r}, expected {asked!r}, as in "
+                    f"{type(policy).__name__}(environment.problem)"
+                )
     if isinstance(rounds, bool) or not isinstance(rounds, (int, np.integer)) or rounds < 0:
         raise Refused(f"rounds: {rounds!r} is not a non-negative integer")
     if isinstance(delay, bool) or not (delay is None or callable(delay) or isinstance(delay, (int, np.integer))):
@@ -159,6 +168,13 @@ def _start(policy: Policy, environment: Environment, rounds: int, seed: int, del
     environment.reset(seeds[0])
     policy.reseed(seeds[1])
     return _Deliveries(delay, np.random.default_rng(seeds[2]))
+
+
+def _names(problem: Problem) -> dict[str, list[Any]]:
+    """What policy and environment call things when they talk to each other."""
+    arm = problem.arm.labels if isinstance(problem.arm, Finite) else [d.name for d in problem.arm]
+    contexts, objectives = [d.name for d in problem.context], list(problem.objective_names)
+    return {"contexts are": contexts, "arms are": list(arm)[:20], "objectives are": objectives}
 
 
 class _Deliveries:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paretozoom import Categorical, Finite, Integer, Objective, Problem, Real
-from tests.borders import MIXED, PROBLEMS, encoded
+from tests.borders import MIXED, PROBLEMS, encoded, refuses
 
 PLAIN = {"load": 2.5, "price": 10.0, "hour": 6.0, "threads": 3, "country": "tr"}
 
@@ -150,3 +150,12 @@ def test_an_exact_problem_changes_no_number(x: float, y: float, r: float) -> Non
 def test_which_problems_are_exact(change: dict[str, Any], exact: bool) -> None:
     parts: dict[str, Any] = {"context": [Real("x")], "arm": [Real("y")], "objectives": [Objective("r")]}
     assert Problem(**{**parts, **change}).exact == exact
+
+
+def test_what_is_no_dimension_is_refused_with_a_remedy() -> None:
+    with refuses("arm: 'a' is not a Real", "; for labels use Finite([...])"):
+        Problem(context=[], arm=["a", "b"], objectives=[Objective("r")])  # type: ignore[list-item]
+    with refuses("objectives: 'r' is not an Objective"):
+        Problem(context=[], arm=Finite(["a"]), objectives=["r"])  # type: ignore[list-item]
+    with refuses("context: 'x' is not a Real or Integer or Categorical"):
+        Problem(context=["x"], arm=Finite(["a"]), objectives=[Objective("r")])  # type: ignore[list-item]

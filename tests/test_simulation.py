@@ -8,7 +8,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from paretozoom import PCZ, ContextualZooming, Decision, PaperTask, Random, Rounds, SmoothRidges, Tents, simulate
+from paretozoom import (
+    PCZ,
+    ContextualZooming,
+    Decision,
+    FiniteBandit,
+    PaperTask,
+    Random,
+    Refused,
+    Rounds,
+    SmoothRidges,
+    Tents,
+    simulate,
+)
 from paretozoom.policies.base import Policy
 from paretozoom.simulation import can_compile, simulate_in_chunks
 from tests.lines import POLICIES, ROUNDS, Shop, bytes_of, every_policy, in_chunks
@@ -176,3 +188,15 @@ def test_partial_rewards_of_a_users_environment() -> None:
     assert [list(r.reward) for r in line] == [["profit", "wait"], ["wait"]] * 10
     assert policy.dump().arrays["count"].tolist() == [[10, 20]]
     assert [d.number for d in policy.open] == list(range(1, 20, 2))
+
+
+def test_a_policy_of_another_problem_is_refused_first() -> None:
+    bandit = FiniteBandit()
+    for play in (simulate, simulate_in_chunks):
+        policy = Random(PaperTask().problem)
+        with pytest.raises(Refused, match=r"policy: its problem is not the environment's; contexts are \['x'\]"):
+            list(play(policy, bandit, 3, seed=1))
+        assert policy.number == 0
+    finite = Random(Tents(arms=3).problem)
+    with pytest.raises(Refused, match=r"arms are \['y0', .*expected \['y'\], as in Random\(environment.problem\)"):
+        next(simulate(finite, Tents(), 3, seed=1))

@@ -20,7 +20,7 @@ from paretozoom.kernels.fuse import fuse
 from paretozoom.policies.about import About
 from paretozoom.policies.batches import LOOPS, DecisionColumns, Decisions, encode_contexts, encode_rewards
 from paretozoom.policies.opened import OpenDecision, dump_opened, load_opened, point_of
-from paretozoom.policies.parameters import checked_problem, plain
+from paretozoom.policies.parameters import checked_problem, differing, plain
 from paretozoom.problem import Problem
 from paretozoom.records import Asked, Decision, Dropped, Event, Refused, Snapshot, Told, Values, checked_seed
 
@@ -330,7 +330,7 @@ class Policy:
         for field, mine in self._identity().items():
             theirs = snapshot.header.get(field)
             if theirs != mine:
-                raise Refused(f"snapshot: {field} is {theirs!r}, expected {mine!r}")
+                raise Refused(f"snapshot: {differing(field, theirs, mine)}")
         digits, number = snapshot.header.get("seed"), snapshot.header.get("number")
         if not isinstance(digits, str) or not digits.isdecimal():
             raise Refused(f"snapshot: seed is {digits!r}, expected the digits of a non-negative integer")

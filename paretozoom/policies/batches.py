@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, overload
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, TypeVar, overload
 
 import numpy as np
 
 from paretozoom.dimensions import LARGEST_REWARD, Floats, Ints, Real
 from paretozoom.problem import Problem
 from paretozoom.records import Decision, Refused
+
+Encoded = TypeVar("Encoded")
 
 LOOPS = """
 @kernel
@@ -83,11 +85,20 @@ class Decisions(Sequence[Decision]):
         return (self[k] for k in range(len(self)))
 
 
+def _of_row(field: str, k: int, encode: Callable[[Any, Floats], Encoded], value: Any, out: Floats) -> Encoded:
+    """Encode one row of many; a refusal names it."""
+    try:
+        return encode(value, out)
+    except Refused as refusal:
+        rest = str(refusal).removeprefix(field.removesuffix("s"))  # "context['x']: ..." is "contexts[k]['x']: ..."
+        raise Refused(f"{field}[{k}]{rest}") from refusal
+
+
 def encode_contexts(problem: Problem, contexts: Any, points: Floats) -> list[dict[str, Any]] | Floats:
     """Write the coordinates of many contexts to the heads of `points`; gives the contexts in plain types."""
     simple = all(isinstance(d, Real) and d.scale == "linear" for d in problem.context)
     if not (simple and isinstance(contexts, np.ndarray) and contexts.dtype == np.float64 and contexts.ndim == 2):
-        return [problem.encode_context(context, points[k]) for k, context in enumerate(contexts)]
+        return [_of_row("contexts", k, problem.encode_context, c, points[k]) for k, c in enumerate(contexts)]
     if contexts.shape[1] != len(problem.context):
         raise Refused(f"contexts: rows of {contexts.shape[1]} entries, expected {len(problem.context)}")
     for j, dimension in enumerate(problem.context):
@@ -103,7 +114,8 @@ def encode_contexts(problem: Problem, contexts: Any, points: Floats) -> list[dic
 def encode_rewards(problem: Problem, rewards: Any, out: Floats) -> Ints:
     """Write many rewards, oriented and scaled, to `out`; gives what was told in each, a bit per objective."""
     if not (isinstance(rewards, np.ndarray) and rewards.dtype == np.float64 and rewards.shape == out.shape):
-        return np.array([problem.encode_reward(reward, out[k]) for k, reward in enumerate(rewards)], np.int64)
+        told = [_of_row("rewards", k, problem.encode_reward, reward, out[k]) for k, reward in enumerate(rewards)]
+        return np.array(told, np.int64)
     for o, objective in enumerate(problem.objectives):
         column = rewards[:, o]
         fine = np.abs(column) <= LARGEST_REWARD * min(1.0, objective.span)

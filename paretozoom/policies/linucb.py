@@ -70,7 +70,10 @@ class LinUCB(Estimator):
         if model not in get_args(Model):
             raise Refused(f"model: {model!r} is not one of {list(get_args(Model))!r}")
         if model == "disjoint" and features is not None:
-            raise Refused(f"features: {features!r} given, but the disjoint model has no joint features")
+            raise Refused(
+                f"features: {features!r} given, but the disjoint model has no joint features; "
+                "give model='shared' or 'hybrid' too"
+            )
         if alpha is not None and delta is not None:
             raise Refused(f"alpha: {alpha!r} given together with delta {delta!r}; give one of them")
         chance = checked_delta(delta)

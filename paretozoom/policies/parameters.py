@@ -41,6 +41,20 @@ def plain(value: Any) -> Any:
     return [plain(entry) for entry in value] if isinstance(value, (list, tuple)) else value
 
 
+def differing(field: str, theirs: Any, mine: Any) -> str:
+    """In what two values differ; of mappings only the entries that do.
+
+    >>> differing("parameters", {"noise": 1.0, "delta": None}, {"noise": 0.5, "delta": None})
+    "parameters['noise'] is 1.0, expected 0.5"
+    """
+    if not (isinstance(theirs, dict) and isinstance(mine, dict)):
+        return f"{field} is {theirs!r}, expected {mine!r}"
+    keys = [key for key in [*mine, *(key for key in theirs if key not in mine)] if theirs.get(key) != mine.get(key)]
+    if not keys:  # an entry of None that the other lacks
+        return f"{field} is {theirs!r}, expected {mine!r}"
+    return "; ".join(differing(f"{field}[{key!r}]", theirs.get(key), mine.get(key)) for key in keys)
+
+
 def checked_horizon(horizon: Any) -> int | None:
     """None (unknown) or an integer of at least 2."""
     if horizon is None:
@@ -59,16 +73,15 @@ def checked_count(value: Any, field: str, default: int | None = None) -> int:
     return int(value)
 
 
-def scalarisation(
-    problem: Problem, objective: str | None, weights: Sequence[float] | None, pareto: bool = False
-) -> list[float]:
+def scalarisation(problem: Problem, objective: str | None, weights: Any, pareto: bool = False) -> list[float]:
     """One weight per objective for a policy that learns one number; none for one that learns each objective."""
     names = problem.objective_names
     if type(pareto) is not bool:
         raise Refused(f"pareto: {pareto!r} is not True or False")
     if pareto:
-        if objective is not None or weights is not None:
-            raise Refused("pareto: given together with an objective or weights; give one of them")
+        for field, value in (("objective", objective), ("weights", weights)):
+            if value is not None:
+                raise Refused(f"pareto: True given together with {field} {value!r}; give one of them")
         return []
     if weights is None:
         chosen = names[0] if objective is None else objective
@@ -77,9 +90,17 @@ def scalarisation(
         return [float(name == chosen) for name in names]
     if objective is not None:
         raise Refused(f"weights: {weights!r} given together with objective {objective!r}; give one of them")
-    if not isinstance(weights, (list, tuple)) or len(weights) != len(names):
-        raise Refused(f"weights: {weights!r} given, expected {len(names)} numbers")
-    numbers = [number_of(w, f"weights[{name!r}]") for w, name in zip(weights, names, strict=True)]
+    given: list[Any] = []
+    if isinstance(weights, Mapping) and set(weights) == set(names):
+        given = [weights[name] for name in names]
+    elif isinstance(weights, (list, tuple)) or (isinstance(weights, np.ndarray) and weights.ndim == 1):
+        given = list(weights)
+    if len(given) != len(names):
+        raise Refused(
+            f"weights: {weights!r} given, expected a list of {len(names)} numbers, for {list(names)!r} in this order, "
+            "or a mapping by these names"
+        )
+    numbers = [number_of(w, f"weights[{name!r}]") for w, name in zip(given, names, strict=True)]
     if min(numbers) < 0 or not math.isclose(sum(numbers), 1.0, rel_tol=1e-9):
         raise Refused(f"weights: {weights!r} are not non-negative numbers that sum to 1")
     return numbers

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from paretozoom import PCZ, ContextualZooming, Policy, Problem, Random, Refused
+from paretozoom import PCZ, ContextualZooming, PaperTask, Policy, Problem, Random, Refused
 from paretozoom.policies.batches import Decisions
 from tests.reference.play import World
 from tests.reference.problems import PROBLEMS
@@ -135,3 +135,32 @@ def test_nothing_asked_is_nothing() -> None:
     assert isinstance(empty, Decisions)
     policy.tell_many(empty, [])
     assert state(policy) == before
+
+
+@pytest.mark.parametrize(
+    ("contexts", "message"),
+    [
+        ([[0.1], [2.0]], r"contexts\[1\]\['x'\]: 2.0 is outside"),
+        ([{"z": 0.1}], r"contexts\[0\]: 'x' is missing"),
+        ([[0.1], [0.2], 3], r"contexts\[2\]: 3 is neither"),
+    ],
+)
+def test_refused_contexts_name_their_row(contexts: Any, message: str) -> None:
+    with pytest.raises(Refused, match=f"^{message}"):
+        Random(PaperTask().problem).ask_many(contexts)
+
+
+@pytest.mark.parametrize(
+    ("rewards", "message"),
+    [
+        ([[1, 1], [0.5, 2]], r"rewards\[1\]\['second'\]: 2 is outside"),
+        ([{"third": 1}, [1, 1]], r"rewards\[0\]: 'third' is not one of"),
+        ([[1, 1], []], r"rewards\[1\]: \[\] has 0 entries"),
+    ],
+)
+def test_refused_rewards_name_their_row(rewards: Any, message: str) -> None:
+    policy = Random(PaperTask().problem)
+    decisions = policy.ask_many([[0.1], [0.2]])
+    with pytest.raises(Refused, match=f"^{message}"):
+        policy.tell_many(decisions, rewards)
+    assert len(policy.open) == 2

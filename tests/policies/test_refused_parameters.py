@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from paretozoom import PCZ, ContextualZooming, Integer, Objective, Problem, Random, Real, Snapshot
+from paretozoom import PCZ, ContextualZooming, Integer, LinUCB, Objective, Problem, Random, Real, Snapshot
 from paretozoom.finding import find_members
 from paretozoom.policies.base import Policy
 from tests.policies.border import UNIT, bytes_of, every_policy, refuses, used
@@ -171,7 +171,24 @@ def test_every_number_that_a_policy_takes_may_be_one_of_numpy(kind: Any) -> None
     assert bytes_of(kind(UNIT, **{**given, **wrapped})) == bytes_of(whole)
 
 
-def test_weights_in_numpy_types_can_be_dumped() -> None:
-    whole = ContextualZooming(UNIT, weights=[0.25, 0.75])
-    for weights in ([np.float64(0.25), np.float32(0.75)], (0.25, 0.75)):
-        assert bytes_of(ContextualZooming(UNIT, weights=weights)) == bytes_of(whole)
+@pytest.mark.parametrize("kind", [k for k in MEMBERS.values() if "weights" in inspect.signature(k).parameters])
+def test_weights_may_be_a_list_an_array_or_a_mapping(kind: Any) -> None:
+    whole = kind(UNIT, weights=[0.25, 0.75])
+    given: list[Any] = [np.float64(0.25), np.float32(0.75)]
+    for weights in (given, (0.25, 0.75), np.array([0.25, 0.75]), {"b": 0.75, "a": 0.25}):
+        assert bytes_of(kind(UNIT, weights=weights)) == bytes_of(whole)
+
+
+@pytest.mark.parametrize("weights", [[1.0], np.eye(2), {"a": 1}, {"a": 0.5, "b": 0.5, "c": 0}, 1.0], ids=repr)
+def test_refused_weights_say_what_they_are_for(weights: Any) -> None:
+    with refuses(None, "expected a list of 2 numbers, for ['a', 'b'] in this order", repr(weights)):
+        LinUCB(UNIT, weights=weights)
+
+
+def test_refusals_name_what_clashes_and_the_remedy() -> None:
+    with refuses(None, "pareto: True given together with weights [0.5, 0.5]"):
+        LinUCB(UNIT, pareto=True, weights=[0.5, 0.5])
+    with refuses(None, "pareto: True given together with objective 'a'"):
+        LinUCB(UNIT, pareto=True, objective="a")
+    with refuses(None, "features: 'linear' given", "model='shared' or 'hybrid'"):
+        LinUCB(UNIT, features="linear")

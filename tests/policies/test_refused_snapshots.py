@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from paretozoom import Snapshot
+from paretozoom import PCZ, Refused, Snapshot
 from paretozoom.policies.base import Policy
 from tests.policies.border import (
     CONTEXTS,
@@ -184,3 +184,11 @@ def test_a_whole_snapshot_is_loaded(make: Callable[..., Policy], name: str) -> N
         policy.tell(decision, [0.5, 0.25])
         twin.tell(decision, [0.5, 0.25])
     assert bytes_of(twin) == bytes_of(policy)
+
+
+def test_only_parameters_that_differ_are_named() -> None:
+    with pytest.raises(Refused) as refusal:
+        PCZ(UNIT, horizon=10).load(PCZ(UNIT, horizon=20, noise=0.5).dump())
+    assert str(refusal.value) == (
+        "snapshot: parameters['horizon'] is 20, expected 10; parameters['noise'] is 0.5, expected 1.0"
+    )
