@@ -13,12 +13,15 @@ from paretozoom.policies import (
     CLUB,
     COFIBA,
     HOO,
+    MOCMAB,
+    PCZ,
     ContextualZooming,
     EpochGreedy,
     KernelUCB,
     LinUCB,
     ParetoUCB1,
     QueryAdClustering,
+    Random,
     SupKernelUCB,
     SupLinUCB,
 )
@@ -50,6 +53,25 @@ def test_pieces_name_what_was_learned(make: Any, given: dict[str, Any], names: l
     assert pieces
     for piece in pieces:
         assert list(piece.index) == list(piece.mean) == list(piece.uncertainty) == list(piece.count) == names
+
+
+@pytest.mark.parametrize(
+    ("make", "kept"),
+    [
+        *((make, "index mean uncertainty") for make in (PCZ, ContextualZooming, HOO, LinUCB, KernelUCB, CLUB, COFIBA)),
+        *((make, "mean uncertainty") for make in (ParetoUCB1, MOCMAB, QueryAdClustering)),
+        (EpochGreedy, ""),
+        (Random, None),
+    ],
+)
+def test_pieces_hold_what_the_guide_says(make: Any, kept: str | None) -> None:
+    pieces = played(make(TWO)).front()
+    assert bool(pieces) == (kept is not None)
+    for piece in pieces:
+        for field in ("index", "mean", "uncertainty"):
+            known = field in (kept or "").split()
+            assert all((value is not None) == known for value in getattr(piece, field).values()), field
+        assert all(count > 0 for count in piece.count.values())
 
 
 @pytest.mark.parametrize("make", SCALAR)
