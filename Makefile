@@ -12,7 +12,7 @@ test: $(VENV)/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest -n auto -m "not proof"
+	$(BIN)/pytest -n auto --dist loadfile -m "not proof"
 
 prove: $(VENV)/dev
 	$(BIN)/pytest -n auto -m proof
