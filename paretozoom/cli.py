@@ -76,6 +76,7 @@ def study(
     from paretozoom.study import Study, run_study
 
     path = _find_study(file)
+    _say_if_compiling()  # before the study is read: building a policy to check it compiles kernels too
     _make_importable(Path.cwd(), path.parent)
     plan = Study.read(path)
     folder = out or Path("results") / plan.name
@@ -101,6 +102,7 @@ def reproduce(
     """Reproduce Appendix D of the paper: Random, PCZ and Contextual Zooming, with its claims beside our figures."""
     from paretozoom import reproduce as appendix
 
+    _say_if_compiling()
     plan = appendix.appendix_d(
         rounds=(appendix.QUICK_ROUNDS if quick else appendix.ROUNDS) if rounds is None else rounds,
         runs=(appendix.QUICK_RUNS if quick else appendix.RUNS) if runs is None else runs,
@@ -223,21 +225,22 @@ def _progress(title: str) -> Iterator[dict[str, Callable[[int, int], None]]]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    _say_if_compiling()
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     console = Console(stderr=True)
     with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
         shown: dict[str, Any] = {}
 
         def show(what: str) -> Callable[[int, int], None]:
-            last = [time.monotonic()]
+            last: list[float] = []
 
             def update(done: int, of: int) -> None:
                 if what not in shown:
                     shown[what] = bar.add_task(what, total=of)
                 bar.update(shown[what], completed=done, total=of)
-                if not console.is_terminal and time.monotonic() - last[0] >= SECONDS_BETWEEN_LINES:
-                    last[0] = time.monotonic()
+                now = time.monotonic()
+                last[:] = last or [now]
+                if not console.is_terminal and now - last[0] >= SECONDS_BETWEEN_LINES:
+                    last[:] = [now]
                     print(f"{what}: {done} of {of}", file=sys.stderr)
 
             return update

@@ -171,6 +171,19 @@ def test_reproduce_in_small(tmp_path: Path) -> None:
     assert "<svg" in (tmp_path / "report.html").read_text()
 
 
+def test_the_first_use_says_that_it_compiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PARETOZOOM_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "one.toml").write_text(
+        'name = "one"\nrounds = 5\nruns = 1\n[[environments]]\nname = "finite-bandit"\n[[policies]]\nname = "random"\n'
+    )
+    said = []
+    for _ in range(2):
+        result = command("study", str(tmp_path / "one.toml"), "--jobs", "1", "--out", str(tmp_path / "out"))
+        assert result.returncode == 0, result.stderr
+        said.append("compiling kernels: half a minute for PCZ" in result.stderr)
+    assert said == [True, False]
+
+
 def test_study_command(tmp_path: Path) -> None:
     (tmp_path / "two.toml").write_text(
         'name = "two"\ndescription = "Two [short] runs."\nrounds = 50\nruns = 2\n'

@@ -265,7 +265,7 @@ def test_late_rewards_of_one_cell_meet_in_one_node() -> None:
         ({"horizon": 1}, "horizon: 1 is not an integer"),
         ({"cells": 0}, "cells: 0 is not a positive integer"),
         ({"objective": "q"}, "objective: 'q' is not one of"),
-        ({"weights": [1.0]}, "weights: .* expected 2 numbers"),
+        ({"weights": [1.0]}, "weights: .* expected a list of 2 numbers"),
     ],
 )
 def test_refusals(given: dict[str, Any], message: str) -> None:

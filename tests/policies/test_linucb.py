@@ -162,7 +162,7 @@ def test_the_richest_features_that_fit_are_taken() -> None:
         ({"delta": 2}, "delta: 2 is not strictly between 0 and 1"),
         ({"confidence": -1}, "confidence: -1 is not positive"),
         ({"within": "edge"}, "within: 'edge' is not"),
-        ({"pareto": True, "objective": "r"}, "pareto: given together"),
+        ({"pareto": True, "objective": "r"}, "pareto: True given together"),
     ],
 )
 def test_linucb_refuses(settings: dict[str, Any], message: str) -> None:

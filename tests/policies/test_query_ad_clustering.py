@@ -135,7 +135,7 @@ def test_it_finds_the_best_arms() -> None:
         ({"arm_dimension": "b"}, "arm_dimension: 'b' is not a number"),
         ({"confidence": 0}, "confidence: 0 is not positive"),
         ({"objective": "q"}, "objective: 'q' is not one of"),
-        ({"pareto": True, "objective": "r"}, "pareto: given together"),
+        ({"pareto": True, "objective": "r"}, "pareto: True given together"),
     ],
 )
 def test_refusals(given: dict[str, Any], message: str) -> None:
