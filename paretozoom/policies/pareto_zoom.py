@@ -47,8 +47,9 @@ class ParetoZoom(Policy):
     >>> policy = ParetoZoom(task, seed=1)
     >>> for _ in range(200):
     ...     decision = policy.ask([0.5])
-    ...     policy.tell(decision, [1 - 2 * abs(decision.arm["y"] - 0.3), 1 - 2 * abs(decision.arm["y"] - 0.5)])
-    >>> all(0.2 < (piece.low + piece.high) / 2 < 0.6 for piece in policy.front([0.5]))
+    ...     policy.tell(decision, [1 - abs(decision.arm["y"] - 0.3), 1 - abs(decision.arm["y"] - 0.5)])
+    >>> arms = [(piece.low + piece.high) / 2 for piece in policy.front([0.5])]
+    >>> 0.2 < min(arms) < 0.4 < max(arms) < 0.6
     True
     """
 

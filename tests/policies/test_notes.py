@@ -25,8 +25,8 @@ def test_rounds_past_the_horizon_are_noted(name: str) -> None:
     policy: Any = WITH_HORIZON[name]
     given, assumed = policy(PaperTask().problem, horizon=50), policy(PaperTask().problem)
     given.number, assumed.number = 50, USUAL_HORIZON
-    assert given.notes == assumed.notes == []
+    assert "beyond horizon" not in given.notes + assumed.notes
     given.number, assumed.number = 51, USUAL_HORIZON + 1
-    assert given.notes == ["beyond horizon"]
+    assert "beyond horizon" in given.notes
     # The zooming policies assume no horizon: they start anew in epochs of doubled length.
-    assert assumed.notes == ([] if issubclass(policy, Zooming) else ["beyond horizon"])
+    assert ("beyond horizon" in assumed.notes) == (not issubclass(policy, Zooming))
