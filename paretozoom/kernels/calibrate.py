@@ -72,6 +72,9 @@ def rebuild(f: Floats, i: Ints) -> tuple[Floats, Ints]:
     head[BLOCKS] = head[USED] = 0
     worst = old.learned * STATISTICS * head[NUMBERED]
     visited = _count_blocks(i, old, digits, chosen, levels)
+    head[BLOCK_ROOM] = 64
+    while head[BLOCK_ROOM] < 2 * (visited.sum() + levels):
+        head[BLOCK_ROOM] *= 2
     head[CELL_ROOM] = worst
     for level in range(levels):
         head[CELL_ROOM] += 2 * visited[level] * old.learned * STATISTICS * chosen[level, 1]

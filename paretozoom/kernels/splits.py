@@ -10,7 +10,6 @@ from paretozoom.kernels.jit import Floats, Ints, kernel
 from paretozoom.kernels.pyramid import (
     BASE_ROOM,
     BASES,
-    BLOCK_ROOM,
     LEVELS,
     MOST_DEPTH,
     MOST_FINE,
@@ -129,7 +128,10 @@ def _measure_gains(f: Floats, i: Ints, at: Pyramid, digits: Ints) -> Floats:
 def _best(
     i: Ints, at: Pyramid, digits: Ints, gains: Floats, depth: Ints, group: Ints, groups: int, first: int, end: int
 ) -> int:
-    """The coordinate among some whose next bit tells most, or -1. Bits that tell no two bases apart are passed over."""
+    """The coordinate among some whose next bit tells most, or -1. Bits that tell no two bases apart are passed over.
+
+    What was passed over is added to `depth`.
+    """
     best, half = -1, np.zeros(len(digits), np.int64)
     for j in range(first, end):
         bits = i[at.bits + j]
@@ -159,11 +161,18 @@ def choose_splits(f: Floats, i: Ints, at: Pyramid, digits: Ints, head: Ints) -> 
     chosen[0, 0], chosen[0, 1] = -1, 1
     while levels < MOST_LEVELS:
         outer = _best(i, at, digits, gains, depth, group, groups, 0, at.context)
-        inner = _best(i, at, digits, gains, depth, group, groups, at.context, coordinates)
-        if inner >= 0 and arm_cells >= i[MOST_FINE]:
-            inner = -1
+        # Bits that are passed over still part arms that were never played: they count with the next bit that is taken.
+        passed, parted, parts = depth.copy(), arms.copy(), arm_cells
+        inner = _best(i, at, digits, gains, passed, group, groups, at.context, coordinates)
+        if inner >= 0:
+            for bit in range(depth[inner], passed[inner] + 1):
+                for arm in range(at.arms):
+                    arm_half[arm] = digit_of_arm(f, i, at, arm, inner) >> (i[at.bits + inner] - bit - 1) & 1
+                parts = regroup(parted, parts, arm_half) if at.arms > 0 else 2 * parts
+            if parts > i[MOST_FINE]:
+                inner = -1
         if outer >= 0 and inner >= 0:
-            both = gains[outer, depth[outer]], gains[inner, depth[inner]]
+            both = gains[outer, depth[outer]], gains[inner, passed[inner]]
             if both[0] * ALIKE < both[1]:
                 outer = -1
             elif both[1] * ALIKE < both[0]:
@@ -176,20 +185,13 @@ def choose_splits(f: Floats, i: Ints, at: Pyramid, digits: Ints, head: Ints) -> 
             groups = regroup(group, groups, half)
             depth[outer] += 1
         if inner >= 0:
-            halves(i, at, digits, inner, depth[inner], half)
+            halves(i, at, digits, inner, passed[inner], half)
             groups = regroup(group, groups, half)
-            if at.arms > 0:
-                for arm in range(at.arms):
-                    arm_half[arm] = digit_of_arm(f, i, at, arm, inner) >> (i[at.bits + inner] - depth[inner] - 1) & 1
-            arm_cells = regroup(arms, arm_cells, arm_half) if at.arms > 0 else 2 * arm_cells
-            depth[inner] += 1
-        if visited * arm_cells > max(LEAST_CELLS, i[TOLD]) or arm_cells > i[MOST_FINE]:
+            arms, arm_cells, depth[inner] = parted, parts, passed[inner] + 1
+        if visited * arm_cells > max(LEAST_CELLS, i[TOLD]):
             break
         chosen[levels, 0], chosen[levels, 1] = inner, arm_cells
         chosen[levels, 2:] = depth
         levels += 1
     head[LEVELS] = levels
-    head[BLOCK_ROOM] = 64
-    while head[BLOCK_ROOM] < 2 * levels * (visited + 1):
-        head[BLOCK_ROOM] *= 2
     return chosen

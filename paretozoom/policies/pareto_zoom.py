@@ -279,8 +279,11 @@ def _bits(problem: Problem) -> list[int]:
     categories = np.where(encoding.kinds == CATEGORICAL, np.abs(encoding.values), 0).tolist()
     bits = [(count - 1).bit_length() if count else 0 for count in categories]
     numbered = [max(1, (arms - 1).bit_length())] if arms else []
-    left = ALL_BITS - sum(bits[:kept]) - sum(numbered)
     plain = [j for j in range(kept) if encoding.kinds[j] != CATEGORICAL]
+    most = ALL_BITS - sum(numbered) - min(len(plain), ALL_BITS // 2)
+    while sum(bits[:kept]) > most:  # then some categories are not told apart
+        bits[bits.index(max(bits[:kept]))] -= 1
+    left = ALL_BITS - sum(bits[:kept]) - sum(numbered)
     for j in range(dim):
         if encoding.kinds[j] != CATEGORICAL:
             bits[j] = min(MOST_BITS, left // len(plain)) if j < kept else FEATURE_BITS
