@@ -104,8 +104,8 @@ def _measure_gains(f: Floats, i: Ints, at: Pyramid, digits: Ints) -> Floats:
     bases, coordinates = len(digits), at.context + at.finer
     gains = np.zeros((coordinates, MOST_DEPTH))
     spread = np.array([spread_of(f, i, at, o) for o in range(at.learned)])
-    known = 0  # bits of each other coordinate
-    while (1 << ((known + 1) * max(1, coordinates - 1))) * WELL_KNOWN <= i[TOLD]:
+    known, others = 0, max(1, coordinates - 1)  # bits of each other coordinate
+    while (known + 1) * others < 60 and (1 << ((known + 1) * others)) * WELL_KNOWN <= i[TOLD]:
         known += 1
     half = np.zeros(bases, np.int64)
     for j in range(coordinates):
