@@ -25,6 +25,7 @@ from paretozoom.kernels.pyramid import (
     add_to_cell,
     arm_cell,
     block_of,
+    context_key,
     digits_of,
     digits_of_arm,
     find_slot,
@@ -180,8 +181,11 @@ def _fill_blocks(f: Floats, i: Ints, at: Pyramid, digits: Ints, base_arm: Ints, 
 
 
 @kernel
-def restore(f: Floats, i: Ints, levels: Ints, block_key: Ints, block_level: Ints, statistics: Floats) -> None:
-    """Fill in what follows from bases and levels, and the blocks with their statistics. Needs room for all of it."""
+def restore(f: Floats, i: Ints, levels: Ints, block_key: Ints, block_level: Ints, statistics: Floats) -> bool:
+    """Fill in what follows from bases and levels, and the blocks with their statistics. Needs room for all of it.
+
+    Returns whether the blocks are those that the bases lie in, no more and no less.
+    """
     at = pyramid(i)
     for base in range(i[BASES]):
         place = find_slot(i, at.base_slot, 2 * i[BASE_ROOM], at.base_key, i[at.base_key + base])
@@ -197,6 +201,16 @@ def restore(f: Floats, i: Ints, levels: Ints, block_key: Ints, block_level: Ints
         i[BLOCKS] = block + 1
         i[USED] += at.learned * STATISTICS * i[at.arm_cells + level]
     f[at.block : at.block + len(statistics)] = statistics
+    digits, met, right = np.zeros(at.context + at.finer, np.int64), np.zeros(len(block_key), np.int64), True
+    for base in range(i[BASES]):
+        digits_of(f, i, at, i[at.base_key + base], digits)
+        for level in range(i[LEVELS]):
+            key = context_key(i, at, level, digits)
+            block = i[at.block_slot + find_slot(i, at.block_slot, 2 * i[BLOCK_ROOM], at.block_key, key)] - 1
+            right = right and block >= 0 and block_level[block] == level
+            if right:
+                met[block] = 1
+    return right and met.sum() == len(met)
 
 
 @kernel

@@ -27,6 +27,7 @@ FEATURE_BITS = 5
 ALL_BITS = 60
 CANDIDATES = (64, 256, 512)  # by the number of continuous arm coordinates
 FIRST_ROOM = 64
+LARGEST, LARGEST_SQUARE = 1e125, 1e250  # that rewards and their squares may add up to
 SETTINGS = (pyramid.TOLD, pyramid.NEXT, pyramid.LEVELS)
 
 
@@ -145,13 +146,18 @@ class ParetoZoom(Policy):
         self._check_levels(rows)
         if blocks and not (block_levels.min() >= 0 and block_levels.max() < levels):
             raise Refused(f"snapshot: block_level names a level that is not there, expected 0 to {levels - 1}")
-        arms = len(self.problem.encoding.arms)
-        if n and (keys.min() < 0 or (arms and (keys & ((1 << _bits(self.problem)[-1]) - 1)).max() >= arms)):
+        bits, arms, kept = _bits(self.problem), len(self.problem.encoding.arms), self.problem.encoding.context
+        all_bits = sum(bits[:kept]) + bits[-1] if arms else sum(bits)
+        if n and (keys.min() < 0 or keys.max() >> all_bits or (arms and (keys & ((1 << bits[-1]) - 1)).max() >= arms)):
             raise Refused("snapshot: key names a place that does not exist")
         if len(set(keys.tolist())) < n or len(set(block_keys.tolist())) < blocks:
             raise Refused("snapshot: key or block names a place twice")
-        sizes = d * pyramid.STATISTICS * rows[:, 1]
-        used = int(sizes[block_levels].sum())
+        counts = checked_array(arrays, "count", (d, n), np.int64)
+        if n and (counts.min() < 0 or counts.max() > told or counts.sum(axis=1).max() > told):
+            raise Refused(f"snapshot: count holds negative numbers, or more than the {told} rewards that were told")
+        sizes = rows[block_levels, 1]
+        statistics = _finite(arrays, "statistics", (int(d * pyramid.STATISTICS * sizes.sum()),))
+        self._check_statistics(statistics, sizes)
         floats, ints = self._allocate(
             key,
             {
@@ -161,24 +167,32 @@ class ParetoZoom(Policy):
                 pyramid.BASES: n,
                 pyramid.BASE_ROOM: _room(n),
                 pyramid.BLOCK_ROOM: _room(blocks),
-                pyramid.CELL_ROOM: used,
+                pyramid.CELL_ROOM: len(statistics),
                 pyramid.NUMBERED: int(rows[:, 1].sum()),
             },
         )
         at = pyramid.pyramid(ints)
         ints[at.base_key : at.base_key + n] = keys
-        counts = checked_array(arrays, "count", (d, n), np.int64)
-        if n and counts.min() < 0:
-            raise Refused("snapshot: count holds negative numbers")
         _columns(ints, at.base_count, d, _room(n), n)[:] = counts
         for name, start in (("total", at.base_sum), ("square", at.base_square)):
-            _columns(floats, start, d, _room(n), n)[:] = _finite(arrays, name, (d, n))
+            most = LARGEST if name == "total" else LARGEST_SQUARE
+            _columns(floats, start, d, _room(n), n)[:] = _finite(arrays, name, (d, n), most)
         first, end = self._noise(ints)
         floats[first:end] = _finite(arrays, "noise", (end - first,))
-        if not (floats[first:end] >= 0).all():
+        if not ((floats[first:end] >= 0).all() and (floats[first : first + d] > 0).all()):
             raise Refused("snapshot: noise holds negative numbers")
-        calibrate.restore(floats, ints, rows, block_keys, block_levels, _finite(arrays, "statistics", (used,)))
+        if not calibrate.restore(floats, ints, rows, block_keys, block_levels, statistics):
+            raise Refused("snapshot: block names other cells than the keys lie in")
         return floats, ints
+
+    def _check_statistics(self, statistics: Floats, sizes: Ints) -> None:
+        """Refuse statistics of blocks that no rewards can have: (objectives, statistics, cells of arms) each."""
+        rows = np.repeat(sizes, self._objectives * pyramid.STATISTICS)
+        kinds = np.repeat(np.tile(np.arange(pyramid.STATISTICS), len(sizes) * self._objectives), rows)
+        count, total, square, mean, doubt = (statistics[kinds == k] for k in range(pyramid.STATISTICS))
+        right = (count >= 0).all() and (square >= 0).all() and (doubt >= 0).all() and (doubt[count > 0] > 0).all()
+        if not (right and (np.abs(total) <= LARGEST).all() and (np.abs(mean) <= LARGEST).all()):
+            raise Refused("snapshot: statistics hold counts, sums or variances that no rewards have")
 
     def _check_levels(self, rows: Ints) -> None:
         """Refuse levels that no policy can have made."""
@@ -190,8 +204,8 @@ class ParetoZoom(Policy):
         for row, step in zip(rows, steps, strict=True):
             inner = np.flatnonzero(step[context:])
             split = int(inner[-1]) + context if len(inner) else -1
-            right = right and (arms > 0 or (step[context:].sum() <= 1 and row[0] == split))
-            right = right and (arms > 0 or row[1] == 1 << int(row[2 + context :].sum())) and -1 <= row[0] < len(bits)
+            right = right and len(inner) <= 1 and row[0] == split and (arms > 0 or step[context:].sum() <= 1)
+            right = right and (arms > 0 or row[1] == 1 << int(row[2 + context :].sum()))
             right = right and 1 <= row[1] <= pyramid.MOST_ARM_CELLS
         if arms and right and len(rows):
             digits = np.array([[self._digit(arm, j) for j in range(context, len(bits))] for arm in range(arms)])
@@ -303,8 +317,10 @@ def _length(arrays: Mapping[str, npt.NDArray[Any]], name: str) -> int:
     return len(given) if isinstance(given, np.ndarray) and given.ndim == 1 else 0
 
 
-def _finite(arrays: Mapping[str, npt.NDArray[Any]], name: str, shape: tuple[int, ...]) -> Floats:
+def _finite(
+    arrays: Mapping[str, npt.NDArray[Any]], name: str, shape: tuple[int, ...], most: float = LARGEST_SQUARE
+) -> Floats:
     numbers = checked_array(arrays, name, shape, np.float64)
-    if not np.isfinite(numbers).all():
-        raise Refused(f"snapshot: {name} holds numbers that are not finite")
+    if not (np.abs(numbers) <= most).all():
+        raise Refused(f"snapshot: {name} holds numbers that are not finite or too large")
     return numbers
