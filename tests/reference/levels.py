@@ -67,7 +67,7 @@ class Levels(Twin):
     # Digits.
 
     def _bits(self) -> list[int]:
-        """Ten for each coordinate if sixty are enough, five for features of finite arms; the last are of their number."""
+        """Ten of each coordinate if sixty are enough, five of features of finite arms; last, those of their number."""
         arms, kept = len(self.arms), self.first if self.arms else len(self.kinds)
         counted = [abs(v) if k == CATEGORICAL else 0 for k, v in zip(self.kinds, self.values, strict=True)]
         bits = [math.ceil(math.log2(n)) if n else 0 for n in counted]

@@ -28,14 +28,14 @@ def lockstep(
     Scrambled feedback comes late, out of order, in parts, or never; some decisions are dropped.
     """
     waiting: list[tuple[int, int, Told | Dropped]] = []
-    made: list[tuple[Decision, Decision]] = []
+    made: dict[int, tuple[Decision, Decision]] = {}
     ticket = 0
     for t in range(rounds):
         context, wanted = world.context(), None if feasible is None else feasible()
         mine, theirs = policy.ask(context, feasible=wanted), twin.ask(context, feasible=wanted)
         _agree(mine, theirs)
         assert is_allowed(policy.problem, wanted, mine.arm)
-        made.append((mine, theirs))
+        made[mine.number] = mine, theirs
         for wait, event in feedback(mine, world, scrambled):
             ticket += 1
             heapq.heappush(waiting, (t + wait, ticket, event))
@@ -47,7 +47,7 @@ def lockstep(
                 else:
                     player.drop(decision)
     assert {decision.number for decision in policy.open} == _open_numbers(twin)
-    return [mine for mine, _ in made]
+    return [mine for mine, _ in made.values()]
 
 
 def _agree(mine: Decision, theirs: Decision) -> None:

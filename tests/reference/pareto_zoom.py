@@ -85,9 +85,9 @@ class ParetoZoom(Levels):
         drawn = [self.draws(1 + k // 4)[k % 4] for k in range(real)]
         return lattice_of(self.space, allowed, drawn if shifts is None else shifts, CANDIDATES.get(real, 512))
 
-    def indices(self, context: list[float], arms: Iterable[Any], optimism: float = OPTIMISM) -> list[list[float]]:
+    def indices(self, context: list[float], arms: Iterable[Any], optimistic: bool = True) -> list[list[float]]:
         """Estimates with a little optimism, of arms by number or by place."""
-        look = Look(context)
+        look, optimism = Look(context), OPTIMISM if optimistic else 0.0
         last = self.last_level(look)
         if last < 0:
             return [[0.0] * self.learned for _ in arms]
