@@ -94,7 +94,7 @@ def test_every_kind_of_problem(name: str, restricted: bool) -> None:
     world, rounds = World(problem, seed=5), 32 if name in LATTICE_PROBLEMS else 130
     feasible = feasible_sets(problem, 7) if restricted else None
     lockstep(policy, twin, world, rounds, feasible=feasible)
-    assert twin.following > twin.told >= rounds // 2
+    assert twin.following >= twin.told >= rounds // 2
     assert len(twin.levels) >= 4
     agree(policy, twin)
     check_fronts(policy, twin, world, feasible() if feasible else None)
