@@ -142,17 +142,19 @@ class Lattice(Points):
         return mine[min(int(target / (self.volumes[cell] / self.per_cell)), len(mine) - 1)]
 
 
-def lattice_of(space: Space, rows: Sequence[Sequence[float]], shifts: Sequence[float] | None) -> Lattice:
+def lattice_of(
+    space: Space, rows: Sequence[Sequence[float]], shifts: Sequence[float] | None, per_cell: int = MOST_OF_A_CELL
+) -> Lattice:
     """The candidates of the feasible boxes, or of the whole arm space if there are none.
 
-    `shifts` move the lattice, one number per continuous coordinate; without them it is centred.
+    `shifts` move the lattice, one number per continuous coordinate; without them it is centred. There are at most
+    `per_cell` candidates in each box.
     """
     kinds, values = space.kinds[space.context :], space.values[space.context :]
     sides = [[(v, v) for v in places(*about)] or [(0.0, 1.0)] for about in zip(kinds, values, strict=True)]
     boxes = [list(box) for box in itertools.product(*sides)]
     if len(rows):
         boxes = [list(zip(row[: len(kinds)], row[len(kinds) :], strict=True)) for row in rows]
-    per_cell = MOST_OF_A_CELL
     while len(boxes) * per_cell > MOST_CANDIDATES and per_cell > 1:
         per_cell //= 2
     real = [j for j, v in enumerate(values) if v == 0]
