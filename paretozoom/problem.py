@@ -109,8 +109,13 @@ class Problem(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def exact(self) -> bool:
         """Whether encoding changes nothing, so that compiled simulations and the user see the same numbers."""
+        return self.exact_points and all(d.exact for d in self.context) and all(o.exact for o in self.objectives)
+
+    @cached_property
+    def exact_points(self) -> bool:
+        """Whether every point comes back from the user's units as it went; rewards may be scaled."""
         arm_exact = isinstance(self.arm, Finite) or all(d.exact for d in self.arm) or len(self.encoding.arms) > 0
-        return arm_exact and all(d.exact for d in self.context) and all(o.exact for o in self.objectives)
+        return arm_exact and all(d.exact or d.values > 0 for d in self.context)
 
     @cached_property
     def _context_names(self) -> tuple[str, ...]:

@@ -24,21 +24,25 @@ CHUNK = 8192
 # Rows [0, carried) are decisions of earlier chunks whose rewards are still to come, the others this chunk's.
 # `order` lists rows by the round in which their rewards are due.
 LOOP = """
-from paretozoom.kernels.world import draw_context, draw_reward
+from paretozoom.kernels.world import draw_numbers, draw_reward, settle
 
 
 @kernel
-def loop(f, i, world, key0, key1, values, contexts, noise, spread, first, first_number, carried,
+def loop(f, i, world, key0, key1, values, draws, noise, spreads, units, first, first_number, carried,
          number, point, arm, density, credit, reward, due, order):
-    mean_reward, allowed = np.empty(reward.shape[1]), np.empty((0, 0))
+    mean_reward, allowed, now = np.empty(reward.shape[1]), np.empty((0, 0)), world.copy()
     delivered = 0
     for row in range(carried, len(point)):
         t = first + row - carried
-        draw_context(key0, key1, t, values, contexts, point[row])
+        draw_numbers(key0, key1, t, draws)
+        context(world, values, draws, point[row])
         number[row] = first_number + t
         arm[row], density[row], credit[row] = ask(f, i, number[row], point[row], allowed)
-        mean(world, point[row], mean_reward)
-        draw_reward(key0, key1, number[row], noise, spread, mean_reward, reward[row])
+        move(world, number[row], now)
+        mean(now, point[row], mean_reward)
+        spread(now, point[row], spreads)
+        draw_reward(key0, key1, number[row], noise, spreads, mean_reward, reward[row])
+        settle(units, reward[row])
         while delivered < len(order) and due[order[delivered]] <= t:
             old = order[delivered]
             f, i = room(f, i)
@@ -96,7 +100,10 @@ def simulate_in_chunks(
         ask=policy.kernel.ask,
         tell=policy.kernel.tell,
         room=policy.kernel.room,
+        context=type(environment).context_kernel,
         mean=type(environment).mean_kernel,
+        spread=type(environment).spread_kernel,
+        move=type(environment).move_kernel,
     )
     first_number = policy.number
     carried = _rows(policy, 0)
@@ -116,9 +123,10 @@ def simulate_in_chunks(
             environment.world,
             *environment.key,
             encoding.values,
-            encoding.context,
-            environment.noise_kind,
-            environment.spread,
+            environment.empty_draws(),
+            environment.noise_kinds,
+            environment.spreads.copy(),
+            environment.units,
             first,
             first_number,
             len(carried.number),
@@ -137,13 +145,16 @@ def simulate_in_chunks(
 
 
 def can_compile(policy: Policy, environment: Environment) -> bool:
-    """Whether a policy and an environment can run in one compiled loop: both have kernels and agree on the numbers."""
+    """Whether a policy and an environment can run in one compiled loop.
+
+    Both have kernels, and encoding and decoding contexts and arms changes nothing; rewards may have any scale.
+    """
     return (
         isinstance(environment, Task)
         and isinstance(policy, Policy)
         and getattr(policy, "kernel", None) is not None
         and policy.problem == environment.problem
-        and policy.problem.exact
+        and policy.problem.exact_points
     )
 
 

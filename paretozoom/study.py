@@ -240,7 +240,8 @@ def _sources(environment: str, policy: str, distance: str | None) -> str:
     ):
         for ancestor in member.__mro__[:-1]:
             files.add(Path(inspect.getfile(ancestor)))
-        for kernels in (getattr(member, "mean_kernel", None), getattr(member, "kernel", None)):
+        for name in [name for name in dir(member) if name.endswith("kernel")]:
+            kernels = getattr(member, name)
             functions = [kernels] if callable(kernels) else [f for f in vars(kernels or object).values() if callable(f)]
             files.update(jit.files_behind(*(f for f in functions if hasattr(f, "py_func"))))
     return jit.fingerprint(*(file for file in files if file.is_file()))

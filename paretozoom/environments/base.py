@@ -1,22 +1,25 @@
 """Tasks with known truth: mean, front and gap of any context and arm.
 
 A task is a subclass with a problem and one compiled function, `mean(world, point, out)`; whatever it can say
-in closed form it overrides, the rest is found on a fine grid of arms.
+in closed form it overrides, the rest is found on a fine grid of arms. Contexts are uniform, noise is the same
+everywhere and means stand still unless the task has a kernel that says otherwise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import copy
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from types import ModuleType
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from paretozoom.dimensions import Finite, Floats, Ints, number_of
+from paretozoom.dimensions import Finite, Floats, Ints
 from paretozoom.environments.cells import ContextCells
-from paretozoom.environments.grid import TRUTH, arm_grid, half_steps, is_line
+from paretozoom.environments.grid import CONTEXTS, TRUTH, arm_grid, half_steps, is_line
+from paretozoom.environments.noise import Noise, noise_of, sub_gaussian_scale, units_of
 from paretozoom.kernels import world
 from paretozoom.kernels.fuse import fuse
 from paretozoom.kernels.kinds import CATEGORICAL
@@ -29,6 +32,7 @@ Bools = npt.NDArray[np.bool_]
 BINS = 6
 SLICES = 20
 CELL_SAMPLE = 4_000
+ROUNDS = 100_000  # over which what drifts is looked at where one figure is asked for
 
 
 def checked_count(value: Any, field: str, least: int = 1) -> int:
@@ -53,28 +57,30 @@ class Task:
 
     name: ClassVar[str]
     mean_kernel: ClassVar[Callable[..., None]]
+    # (world, values, draws, point): makes a context of uniform draws, as many as `context_draws`
+    context_kernel: ClassVar[Callable[..., None]] = world.uniform_context
+    context_draws: ClassVar[int | None] = None  # None: as many as coordinates
+    # (world, point, spreads): writes the standard deviations of the noise, at most the `spread` given
+    spread_kernel: ClassVar[Callable[..., None]] = world.same_spread
+    # (world, number, now): writes what the means and spreads are read from in the round of that number
+    move_kernel: ClassVar[Callable[..., None]] = world.stand_still
 
     def __init__(
         self,
         problem: Problem,
         *,
         world: Floats | None = None,
-        noise: Literal["bernoulli", "gaussian"] = "bernoulli",
-        spread: float = 0.0,
+        noise: Noise | Sequence[Noise] = "bernoulli",
+        spread: float | Sequence[float] = 0.0,
     ) -> None:
-        if noise not in ("bernoulli", "gaussian"):
-            raise Refused(f"noise: {noise!r} is not 'bernoulli' or 'gaussian'")
-        for objective in problem.objectives:
-            if noise == "gaussian" and objective.bounded:
-                raise Refused(
-                    f"objectives[{objective.name!r}]: bounded, but Gaussian rewards are not; use bounded=False"
-                )
+        self.noise_kinds, self.spreads = noise_of(problem, noise, spread)
         self.problem = problem
         self.world = np.zeros(0) if world is None else np.asarray(world, float)
         self.noise = noise
-        self.spread = number_of(spread, "spread")
-        if self.spread < 0:
-            raise Refused(f"spread: {spread!r} is negative")
+        self.spread = float(self.spreads.max())
+        self.units = units_of(problem)
+        self.gap_scale = np.ones(len(problem.objectives))
+        self._numbers: Ints = np.zeros(1, np.int64)
         self.reset(0)
 
     # The environment.
@@ -87,32 +93,65 @@ class Task:
     def observe(self) -> dict[str, Any]:
         """The context of the next round."""
         point = np.empty(self.problem.dim)
-        encoding = self.problem.encoding
+        draws = self.empty_draws()
         key0, key1 = self.key
-        world.draw_context(key0, key1, self.observed, encoding.values, encoding.context, point)
+        world.draw_numbers(key0, key1, self.observed, draws)
+        type(self).context_kernel(self.world, self.problem.encoding.values, draws, point)
         self.observed += 1
         return self.problem.decode_context(point)
 
+    def empty_draws(self) -> Floats:
+        """Room for the uniform numbers that a context is made of."""
+        own = type(self).context_draws
+        return np.empty(self.problem.encoding.context if own is None else own)
+
     def respond(self, decision: Decision) -> dict[str, float]:
         """The reward of a decision; its luck depends on the decision's number, not on the order of calls."""
+        kind = type(self)
         point = np.empty(self.problem.dim)
         self.problem.encode_context(decision.context, point)
         self.problem.encode_arm(decision.arm, point)
         mean, reward = np.empty(len(self.problem.objectives)), np.empty(len(self.problem.objectives))
-        type(self).mean_kernel(self.world, point, mean)
+        now, spreads = self.world.copy(), self.spreads.copy()
+        kind.move_kernel(self.world, decision.number, now)
+        kind.mean_kernel(now, point, mean)
+        kind.spread_kernel(now, point, spreads)
         key0, key1 = self.key
-        world.draw_reward(key0, key1, decision.number, self.noise_kind, self.spread, mean, reward)
+        world.draw_reward(key0, key1, decision.number, self.noise_kinds, spreads, mean, reward)
+        world.settle(self.units, reward)
         return self.problem.decode_reward(reward)
 
     @property
-    def noise_kind(self) -> int:
-        """The kernel's number for the noise."""
-        return world.GAUSSIAN if self.noise == "gaussian" else world.BERNOULLI
+    def noise_scale(self) -> float:
+        """The sub-Gaussian scale of the scaled rewards: the spread, 1/2 for Bernoulli, infinite for Student's t."""
+        return sub_gaussian_scale(self.noise_kinds, self.spreads)
 
     @property
-    def noise_scale(self) -> float:
-        """The sub-Gaussian scale of the scaled rewards: the spread, or 1/2 for Bernoulli."""
-        return self.spread if self.noise == "gaussian" else 0.5
+    def drifts(self) -> bool:
+        """Whether the means move with the round."""
+        return type(self).move_kernel is not world.stand_still
+
+    def at(self, numbers: int | Ints) -> Self:
+        """The task whose truth is that of a round, by the decision's number: one for all points, or one for each.
+
+        A task that does not drift is always itself; one that does is, unless it is asked so, as in round 0.
+
+        >>> from paretozoom.environments import PaperTask
+        >>> task = PaperTask()
+        >>> task.at(5000) is task
+        True
+        """
+        if not self.drifts:
+            return self
+        other = copy.copy(self)
+        other._numbers = np.atleast_1d(np.asarray(numbers, np.int64))
+        return other
+
+    def numbers_for(self, n: int) -> Ints:
+        """The rounds of n points."""
+        if len(self._numbers) not in (1, n):
+            raise Refused(f"numbers: {len(self._numbers)} given for {n} points, expected one, or one for each")
+        return self._numbers
 
     # The truth about one context and arm, in the user's units.
 
@@ -149,12 +188,13 @@ class Task:
     def means(self, points: Floats) -> Floats:
         """Expected rewards, oriented and scaled: (n, objectives)."""
         out = np.empty((len(points), len(self.problem.objectives)))
-        self._truth.means(self.world, np.ascontiguousarray(points), out)
+        numbers = self.numbers_for(len(points))
+        self._truth.means(self.world, numbers, np.ascontiguousarray(points), out)
         return out
 
     @property
     def _truth(self) -> ModuleType:
-        return fuse(TRUTH, mean=type(self).mean_kernel)
+        return fuse(TRUTH, mean=type(self).mean_kernel, move=type(self).move_kernel)
 
     @cached_property
     def _grid(self) -> Floats:
@@ -167,17 +207,22 @@ class Task:
         return float(Similarity.of(self.problem).between(np.zeros((1, len(steps))), steps[None])[0])
 
     def gaps(self, points: Floats) -> Floats:
-        """Pareto suboptimality gaps: max over arms y' of min over objectives of mu(y') - mu(y), at least 0."""
+        """Pareto suboptimality gaps: max over arms y' of min over objectives of mu(y') - mu(y), at least 0.
+
+        Differences are counted in `gap_scale`, an entry per objective: 1 unless the problem leaves a scale unknown.
+        """
         out = np.empty(len(points))
-        points = np.ascontiguousarray(points)
-        self._truth.gaps(self.world, points, self.problem.encoding.context, self._grid, self.means(points), out)
+        points, numbers = np.ascontiguousarray(points), self.numbers_for(len(points))
+        context, own = self.problem.encoding.context, self.means(points)
+        self._truth.gaps(self.world, numbers, points, context, self._grid, own, self.gap_scale, out)
         return out
 
     def are_optimal(self, points: Floats) -> Bools:
         """Exact membership of the Pareto set where it is known or finite, else among the arms of the grid."""
         out = np.empty(len(points), np.bool_)
-        points = np.ascontiguousarray(points)
-        self._truth.optimal(self.world, points, self.problem.encoding.context, self._grid, self.means(points), out)
+        points, numbers = np.ascontiguousarray(points), self.numbers_for(len(points))
+        context, own = self.problem.encoding.context, self.means(points)
+        self._truth.optimal(self.world, numbers, points, context, self._grid, own, out)
         return out
 
     def front_intervals(self, points: Floats) -> list[list[tuple[float, float]]]:
@@ -186,17 +231,18 @@ class Task:
             raise Refused(f"arm: the Pareto set of {self.problem.arm!r} is not made of intervals, expected one Real")
         grid = self._grid[:, 0]
         found = []
-        for point in points:
-            steps = np.diff(np.pad(self._front_of_grid(point)[1].astype(int), 1))
+        for k, point in enumerate(points):
+            steps = np.diff(np.pad(self._front_of_grid(point, k)[1].astype(int), 1))
             starts, ends = np.flatnonzero(steps == 1), np.flatnonzero(steps == -1) - 1
             found.append([(float(grid[a]), float(grid[b])) for a, b in zip(starts, ends, strict=True)])
         return found
 
-    def _front_of_grid(self, point: Floats) -> tuple[Floats, Bools]:
-        """The means of the grid's arms at a point's context, and which of them no other one dominates."""
+    def _front_of_grid(self, point: Floats, k: int = 0) -> tuple[Floats, Bools]:
+        """The means of the grid's arms at the context of the k-th point, and which of them no other one dominates."""
         grid = self._grid
         vectors = np.empty((len(grid), len(self.problem.objectives)))
-        self._truth.line(self.world, point.copy(), self.problem.encoding.context, grid, vectors)
+        number = self._numbers[k % len(self._numbers)]
+        self._truth.line(self.world, number, point.copy(), self.problem.encoding.context, grid, vectors)
         # From the best of the first objective down, ties by the others: what dominates a vector comes before it.
         order = np.lexsort(vectors.T[::-1])[::-1]
         best = np.zeros(2 * len(grid), np.int64)
@@ -220,7 +266,8 @@ class Task:
             return np.where(inside, arms, -1)
         bins = np.full(len(points), -1, np.int64)
         chosen = np.flatnonzero(inside)
-        share = self._share_of_intervals if is_line(self.problem) else self._share_of_grid
+        there = self.at(self._numbers[chosen] if len(self._numbers) > 1 else self._numbers)
+        share = there._share_of_intervals if is_line(self.problem) else there._share_of_grid
         bins[chosen] = np.minimum(BINS * share(points[chosen]), BINS - 1)
         return bins
 
@@ -239,7 +286,7 @@ class Task:
         own = np.round(self.means(points)[:, 0], 12)  # what differs by rounding is a tie
         shares = np.zeros(len(points))
         for k, point in enumerate(points):
-            vectors, best = self._front_of_grid(point)
+            vectors, best = self._front_of_grid(point, k)
             first, arm = np.round(vectors[best, 0], 12), tuple(point[self.problem.encoding.context :])
             tied = first == own[k]
             if tied.any():
@@ -258,28 +305,60 @@ class Task:
         >>> round(arm["y"], 2), round(gap, 2)
         (0.56, 0.08)
         """
-        points = random_points(self.problem.encoding, contexts, np.random.default_rng(seed)).repeat(len(self._grid), 0)
-        points[:, self.problem.encoding.context :] = np.tile(self._grid, (contexts, 1))
-        gaps = self.gaps(points).reshape(contexts, len(self._grid)).mean(axis=0)
+        rng = np.random.default_rng(seed)
+        heads, arms, gaps = self.sample(contexts, rng), self._grid, np.zeros(len(self._grid))
+        points = np.empty((len(arms), self.problem.dim))
+        points[:, self.problem.encoding.context :] = arms
+        for head, number in zip(heads, rng.integers(ROUNDS, size=contexts), strict=True):
+            points[:, : self.problem.encoding.context] = head[: self.problem.encoding.context]
+            gaps += self.at(number).gaps(points) / contexts
         best = int(gaps.argmin())
         return self.problem.decode_arm(best, points[best]), float(gaps[best])
+
+    def random_gap(self, rounds: int = 100_000, seed: int = 0) -> float:
+        """The mean gap of uniformly random arms, about what the policy `Random` has: a yardstick for all others.
+
+        >>> from paretozoom.environments import PaperTask
+        >>> round(PaperTask().random_gap(), 3)
+        0.168
+        """
+        rng = np.random.default_rng(seed)
+        points = self.sample(rounds, rng)
+        return float(self.at(rng.integers(ROUNDS, size=rounds)).gaps(points).mean())
+
+    def sample(self, n: int, rng: np.random.Generator) -> Floats:
+        """Points (n, dim) with contexts as the task draws them and uniformly random arms."""
+        points = random_points(self.problem.encoding, n, rng)
+        if not self.has_uniform_contexts:
+            self.make_contexts(rng.random((n, len(self.empty_draws()))), points)
+        return points
+
+    @property
+    def has_uniform_contexts(self) -> bool:
+        """Whether every context is as likely as every other."""
+        return type(self).context_kernel is world.uniform_context
+
+    def make_contexts(self, draws: Floats, points: Floats) -> None:
+        """Write the contexts that the task makes of uniform draws to the heads of points."""
+        module = fuse(CONTEXTS, context=type(self).context_kernel)
+        module.make(self.world, self.problem.encoding.values, np.ascontiguousarray(draws), points)
 
     def slice_of(self, points: Floats) -> Ints:
         """The context slice of each point, for what is measured per context.
 
-        20 equal parts of a single number, 20 k-means cells of several coordinates or of categories, fixed per task.
+        20 equal parts of a single number that is uniform, else 20 k-means cells of the task's contexts, fixed per task.
         """
         encoding = self.problem.encoding
         if encoding.context == 0:
             return np.zeros(len(points), np.int64)
-        if encoding.context == 1 and encoding.kinds[0] != CATEGORICAL:
+        if encoding.context == 1 and encoding.kinds[0] != CATEGORICAL and self.has_uniform_contexts:
             return np.minimum((points[:, 0] * SLICES).astype(np.int64), SLICES - 1)
         return self._context_cells.find(points)
 
     @cached_property
     def _context_cells(self) -> ContextCells:
         encoding = self.problem.encoding
-        contexts = random_points(encoding, CELL_SAMPLE, np.random.default_rng(0))
+        contexts = self.sample(CELL_SAMPLE, np.random.default_rng(0))
         return ContextCells(contexts, encoding.kinds[: encoding.context], encoding.values, SLICES)
 
     @property

@@ -26,6 +26,8 @@ class Hypervolume(Metric):
     Dominated arms do not lower a hypervolume, so a policy that plays everything scores high: read it beside
     `mean_gap_tail`, the mean gap over the same rounds.
 
+    Where the means drift, the front is that of the slice over the last fifth of the run.
+
     Only vectors that no other one dominates are kept, rounded to 1/4096 (1/256 for three objectives or more)
     so that the run can be of any length. From six objectives on, the volumes are approximate.
 
@@ -52,18 +54,19 @@ class Hypervolume(Metric):
         """Add the true means of some more rounds to the fronts of their slices."""
         gaps = tail(gaps_of(self.environment, rounds), self._seen, self.rounds)
         points = tail(rounds.columns.point, self._seen, self.rounds)
+        there = self.environment.at(tail(rounds.columns.number, self._seen, self.rounds))
         self._seen += len(rounds)
         if not len(points):
             return
         self._total_gap = add_up(self._total_gap, gaps)[-1]
-        for k, means in enumerate(_means_by_slice(self.environment, points)):
+        for k, means in enumerate(_means_by_slice(there, points)):
             if len(means):
                 self._pulls[k] += len(means)
                 self._fronts[k] = _front(np.concatenate([self._fronts[k], means]))
 
     def result(self) -> dict[str, Any]:
         """`hypervolume` and `mean_gap_tail`; None if there was no round, or no volume, to compare."""
-        best = _best_volumes(self.environment)
+        best = _best_volumes(self.environment, self.rounds if self.environment.drifts else 0)
         counted = np.flatnonzero((self._pulls > 0) & (best > 0))
         ratios = [min(1.0, _volume(self._fronts[k]) / best[k]) for k in counted]
         weights = self._pulls[counted]
@@ -74,17 +77,20 @@ class Hypervolume(Metric):
 
 
 @lru_cache(maxsize=16)
-def _best_volumes(environment: Task) -> Floats:
+def _best_volumes(environment: Task, rounds: int) -> Floats:
     """The hypervolume of the front of each context slice, 0 where it is not known."""
     points = spread_points(environment, MOST_POINTS)
-    return np.array([_volume(_front(means)) for means in _means_by_slice(environment, points)])
+    # A stride that visits the rounds of the tail evenly, whatever order the points are in.
+    moments = 4 * rounds // 5 + np.arange(len(points)) * 0.6180339887498949 % 1.0 * (rounds / 5)
+    there = environment.at(moments.astype(np.int64))
+    return np.array([_volume(_front(means)) for means in _means_by_slice(there, points)])
 
 
 def _means_by_slice(environment: Task, points: Floats) -> list[Floats]:
     slices = environment.slice_of(points)
     order = np.argsort(slices.astype(np.int16), kind="stable")  # small integers sort in linear time
     steps = 4096 if len(environment.problem.objectives) <= 2 else 256
-    means = np.round(environment.means(points[order]) * steps) / steps
+    means = np.round(environment.means(points)[order] * steps) / steps
     return np.split(means, np.cumsum(np.bincount(slices, minlength=SLICES))[:-1])
 
 

@@ -27,7 +27,7 @@ def gaps_of(environment: Task, rounds: Rounds) -> Floats:
     >>> gaps_of(task, rounds).tolist()
     [0.5]
     """
-    return environment.gaps(rounds.columns.point)
+    return environment.at(rounds.columns.number).gaps(rounds.columns.point)
 
 
 @lru_cache(maxsize=1)
@@ -40,7 +40,7 @@ def optimal_of(environment: Task, rounds: Rounds) -> Bools:
     >>> optimal_of(task, rounds).tolist()
     [False]
     """
-    return environment.are_optimal(rounds.columns.point)
+    return environment.at(rounds.columns.number).are_optimal(rounds.columns.point)
 
 
 @lru_cache(maxsize=1)
@@ -54,8 +54,9 @@ def slices_and_bins_of(environment: Task, rounds: Rounds) -> tuple[Ints, Ints]:
     [[10], [3]]
     """
     optimal = optimal_of(environment, rounds)
-    points = rounds.columns.point[optimal]
-    return environment.slice_of(points), environment.bin_of(points, rounds.columns.arm[optimal])
+    played = rounds.columns.take(optimal)
+    there = environment.at(played.number)
+    return environment.slice_of(played.point), there.bin_of(played.point, played.arm)
 
 
 @lru_cache(maxsize=16)
@@ -85,6 +86,8 @@ def possible_bins(environment: Task) -> Bools:
 def spread_points(environment: Task, count: int) -> Floats:
     """About `count` points spread evenly over contexts and arms; finite arms stand in turn behind each context.
 
+    Where the task makes its contexts of uniform draws, the draws are spread evenly.
+
     >>> from paretozoom import PaperTask, Tents
     >>> spread_points(PaperTask(), 3).round(2).tolist()
     [[0.5, 0.5], [0.25, 0.07], [0.01, 0.64]]
@@ -93,10 +96,24 @@ def spread_points(environment: Task, count: int) -> Floats:
     """
     encoding = environment.problem.encoding
     if not len(encoding.arms):
-        return _spread(encoding.values, count)
+        return _behind_contexts(environment, encoding.values[encoding.context :], count)
     contexts = 1 if encoding.context == 0 else max(FEWEST_CONTEXTS, count // len(encoding.arms))
-    heads = _spread(encoding.values[: encoding.context], contexts)
+    heads = _behind_contexts(environment, encoding.values[:0], contexts)
     return np.hstack([heads.repeat(len(encoding.arms), axis=0), np.tile(encoding.arms, (contexts, 1))])
+
+
+def _behind_contexts(environment: Task, values: Ints, count: int) -> Floats:
+    """Spread points of the task's contexts and further coordinates."""
+    encoding = environment.problem.encoding
+    contexts = encoding.values[: encoding.context]
+    if environment.has_uniform_contexts:
+        return _spread(np.concatenate([contexts, values]), count)
+    draws = len(environment.empty_draws())
+    places = _spread(np.concatenate([np.zeros(draws, np.int64), values]), count)
+    points = np.empty((count, encoding.context + len(values)))
+    environment.make_contexts(places[:, :draws], points)
+    points[:, encoding.context :] = places[:, draws:]
+    return points
 
 
 def _spread(values: Ints, count: int) -> Floats:
