@@ -105,7 +105,9 @@ def test_every_common_parameter_is_explained() -> None:
         assert f"| `{name}` |" in text, name
 
 
-@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", "docs/guide.md", "docs/policies.md"])
+@pytest.mark.parametrize(
+    "document", ["README.md", "CONTRIBUTING.md", "docs/guide.md", "docs/policies.md", "docs/zoo.md"]
+)
 def test_links_lead_somewhere(document: str) -> None:
     for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", (ROOT / document).read_text()):
         assert (ROOT / document).parent.joinpath(target).exists(), target

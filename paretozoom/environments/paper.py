@@ -16,11 +16,19 @@ GUARD = 1e-12
 
 @kernel
 def _mean(world: Floats, point: Floats, out: Floats) -> None:
-    x, y = point[0], point[1]
+    x, y = point[0], point[-1]
     y1 = 0.8 - 0.8 * x
     y2 = 1.0 - 0.8 * x
     out[0] = max(0.0, 1.0 - 5.0 * abs(y - y1))
     out[1] = max(0.0, 1.0 - 5.0 * (y2 - y)) if y <= y2 else max(0.0, 1.0 - (y - y2) / 4.0)
+
+
+def _problem(*contexts: str) -> Problem:
+    return Problem(
+        context=[Real(name) for name in contexts],
+        arm=[Real("y")],
+        objectives=[Objective("first"), Objective("second")],
+    )
 
 
 class PaperTask(Task):
@@ -39,9 +47,7 @@ class PaperTask(Task):
     gap_error = 0.0
 
     def __init__(self) -> None:
-        super().__init__(
-            Problem(context=[Real("x")], arm=[Real("y")], objectives=[Objective("first"), Objective("second")])
-        )
+        super().__init__(_problem("x"))
 
     def gaps(self, points: Floats) -> Floats:
         """max(0, (1 - mu1 - mu2) / 2)."""
@@ -49,7 +55,7 @@ class PaperTask(Task):
 
     def _along(self, points: Floats) -> Floats:
         """How far above the lower end of the front each arm is."""
-        return np.asarray(points[:, 1] - (0.8 - 0.8 * points[:, 0]))
+        return np.asarray(points[:, -1] - (0.8 - 0.8 * points[:, 0]))
 
     def are_optimal(self, points: Floats) -> Bools:
         """y1(x) <= y <= y2(x)."""
@@ -65,3 +71,17 @@ class PaperTask(Task):
         along = self._along(points)
         bins = np.clip(np.ceil((along - GUARD) * BINS / WIDTH).astype(np.int64) - 1, 0, BINS - 1)
         return np.where(self.are_optimal(points), bins, -1)
+
+
+class PaddedPaperTask(PaperTask):
+    """The paper's task with two further numbers in the context that change nothing.
+
+    >>> task = PaddedPaperTask()
+    >>> task.gap([0.5, 0.1, 0.9], [0.8]) == PaperTask().gap([0.5], [0.8])
+    True
+    """
+
+    name = "paper-padded"
+
+    def __init__(self) -> None:
+        Task.__init__(self, _problem("x", "idle1", "idle2"))

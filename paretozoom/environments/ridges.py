@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
-from paretozoom.dimensions import Floats, Ints, Objective, Real
-from paretozoom.environments.base import BINS, Bools, Task
+from paretozoom.dimensions import Floats, Objective, Real
+from paretozoom.environments.unimodal import Unimodal
 from paretozoom.kernels.jit import kernel
 from paretozoom.problem import Problem
 
 APART = 0.08  # each peak from the crest between them
 WIDTH = 0.15
-BISECTIONS = 50
 
 
 @kernel
@@ -25,7 +22,13 @@ def _mean(world: Floats, point: Floats, out: Floats) -> None:
     out[1] = 0.9 * math.exp(-above * above) + 0.05
 
 
-class SmoothRidges(Task):
+@kernel
+def _peaks(world: Floats, point: Floats, out: Floats) -> None:
+    crest = 0.5 + 0.3 * math.sin(2.0 * math.pi * point[0])
+    out[0], out[1] = crest - APART, crest + APART
+
+
+class SmoothRidges(Unimodal):
     """One number as context, one as arm, two smooth and narrow ridges that wind through them.
 
     mu_i = 0.9 exp(-((y - a(x) +- 0.08) / 0.15)^2) + 0.05 with a(x) = 0.5 + 0.3 sin(2 pi x), Bernoulli rewards; far
@@ -38,38 +41,9 @@ class SmoothRidges(Task):
 
     name = "smooth-ridges"
     mean_kernel = _mean
-    gap_error = 1e-12
+    peaks_kernel = _peaks
 
     def __init__(self) -> None:
         super().__init__(
             Problem(context=[Real("x")], arm=[Real("y")], objectives=[Objective("first"), Objective("second")])
         )
-
-    def _crest(self, points: Floats) -> Floats:
-        return np.asarray(0.5 + 0.3 * np.sin(2.0 * np.pi * points[:, 0]))
-
-    def gaps(self, points: Floats) -> Floats:
-        """The largest smaller advantage of a Pareto optimal arm: where the two advantages cross, by bisection."""
-        own, crest = self.means(points), self._crest(points)
-        low, high = crest - APART, crest + APART
-        for _ in range(BISECTIONS):
-            middle = (low + high) / 2
-            advantage = self.means(np.column_stack([points[:, 0], middle])) - own
-            falls_short = advantage[:, 0] > advantage[:, 1]  # the first falls and the second rises with the arm
-            low, high = np.where(falls_short, middle, low), np.where(falls_short, high, middle)
-        advantage = self.means(np.column_stack([points[:, 0], low])) - own
-        return np.asarray(np.maximum(0.0, advantage.min(axis=1)))
-
-    def are_optimal(self, points: Floats) -> Bools:
-        """Between the peaks."""
-        return np.asarray(np.abs(points[:, 1] - self._crest(points)) <= APART)
-
-    def front_intervals(self, points: Floats) -> list[list[tuple[float, float]]]:
-        """From peak to peak."""
-        return [[(a - APART, a + APART)] for a in self._crest(points).tolist()]
-
-    def bin_of(self, points: Floats, arms: Ints) -> Ints:
-        """Six equal parts of the Pareto set."""
-        place = (points[:, 1] - self._crest(points) + APART) / (2 * APART)
-        bins = np.clip((place * BINS).astype(np.int64), 0, BINS - 1)
-        return np.where(self.are_optimal(points), bins, -1)
