@@ -34,15 +34,17 @@ def loop(f, i, world, key0, key1, values, draws, noise, spreads, units, first, f
     delivered = 0
     for row in range(carried, len(point)):
         t = first + row - carried
+        here, told = point[row], reward[row]
         draw_numbers(key0, key1, t, draws)
-        context(world, values, draws, point[row])
+        context(world, values, draws, here)
         number[row] = first_number + t
-        arm[row], density[row], credit[row] = ask(f, i, number[row], point[row], allowed)
+        arm[row], density[row], credit[row] = ask(f, i, number[row], here, allowed)
         move(world, number[row], now)
-        mean(now, point[row], mean_reward)
-        spread(now, point[row], spreads)
-        draw_reward(key0, key1, number[row], noise, spreads, mean_reward, reward[row])
-        settle(units, reward[row])
+        mean(now, here, mean_reward)
+        spread(now, here, spreads)
+        draw_reward(key0, key1, number[row], noise, spreads, mean_reward, told)
+        if len(units) > 0:
+            settle(units, told)
         while delivered < len(order) and due[order[delivered]] <= t:
             old = order[delivered]
             f, i = room(f, i)

@@ -1,14 +1,12 @@
 """Tasks with known truth: mean, front and gap of any context and arm.
 
 A task is a subclass with a problem and one compiled function, `mean(world, point, out)`; whatever it can say
-in closed form it overrides, the rest is found on a fine grid of arms. Contexts are uniform, noise is the same
-everywhere and means stand still unless the task has a kernel that says otherwise.
+in closed form it overrides, the rest is found on a fine grid of arms.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
 from functools import cached_property
 from types import ModuleType
 from typing import Any, ClassVar, Self
@@ -18,14 +16,14 @@ import numpy.typing as npt
 
 from paretozoom.dimensions import Finite, Floats, Ints
 from paretozoom.environments.cells import ContextCells
-from paretozoom.environments.grid import CONTEXTS, TRUTH, arm_grid, half_steps, is_line
-from paretozoom.environments.noise import Noise, noise_of, sub_gaussian_scale, units_of
+from paretozoom.environments.grid import TRUTH, arm_grid, half_steps, is_line
+from paretozoom.environments.luck import Luck
 from paretozoom.kernels import world
 from paretozoom.kernels.fuse import fuse
 from paretozoom.kernels.kinds import CATEGORICAL
 from paretozoom.kernels.pareto import mark_front
-from paretozoom.problem import Problem, random_points
-from paretozoom.records import Decision, Refused, Values, checked_seed
+from paretozoom.problem import random_points
+from paretozoom.records import Refused, Values
 from paretozoom.similarity import Similarity
 
 Bools = npt.NDArray[np.bool_]
@@ -46,8 +44,8 @@ def checked_count(value: Any, field: str, least: int = 1) -> int:
     return int(value)
 
 
-class Task:
-    """An environment that draws contexts uniformly, and rewards with known means from the seed and the round alone.
+class Task(Luck):
+    """An environment whose truth is known, and whose contexts and rewards depend on the seed and the round alone.
 
     >>> from paretozoom.environments import PaperTask
     >>> task = PaperTask()
@@ -56,75 +54,7 @@ class Task:
     """
 
     name: ClassVar[str]
-    mean_kernel: ClassVar[Callable[..., None]]
-    # (world, values, draws, point): makes a context of uniform draws, as many as `context_draws`
-    context_kernel: ClassVar[Callable[..., None]] = world.uniform_context
-    context_draws: ClassVar[int | None] = None  # None: as many as coordinates
-    # (world, point, spreads): writes the standard deviations of the noise, at most the `spread` given
-    spread_kernel: ClassVar[Callable[..., None]] = world.same_spread
-    # (world, number, now): writes what the means and spreads are read from in the round of that number
-    move_kernel: ClassVar[Callable[..., None]] = world.stand_still
-
-    def __init__(
-        self,
-        problem: Problem,
-        *,
-        world: Floats | None = None,
-        noise: Noise | Sequence[Noise] = "bernoulli",
-        spread: float | Sequence[float] = 0.0,
-    ) -> None:
-        self.noise_kinds, self.spreads = noise_of(problem, noise, spread)
-        self.problem = problem
-        self.world = np.zeros(0) if world is None else np.asarray(world, float)
-        self.noise = noise
-        self.spread = float(self.spreads.max())
-        self.units = units_of(problem)
-        self.gap_scale = np.ones(len(problem.objectives))
-        self._numbers: Ints = np.zeros(1, np.int64)
-        self.reset(0)
-
-    # The environment.
-
-    def reset(self, seed: int) -> None:
-        """Begin again, with the luck of a seed."""
-        self.key: Ints = np.random.SeedSequence(checked_seed(seed)).generate_state(2, np.uint64).view(np.int64)
-        self.observed = 0
-
-    def observe(self) -> dict[str, Any]:
-        """The context of the next round."""
-        point = np.empty(self.problem.dim)
-        draws = self.empty_draws()
-        key0, key1 = self.key
-        world.draw_numbers(key0, key1, self.observed, draws)
-        type(self).context_kernel(self.world, self.problem.encoding.values, draws, point)
-        self.observed += 1
-        return self.problem.decode_context(point)
-
-    def empty_draws(self) -> Floats:
-        """Room for the uniform numbers that a context is made of."""
-        own = type(self).context_draws
-        return np.empty(self.problem.encoding.context if own is None else own)
-
-    def respond(self, decision: Decision) -> dict[str, float]:
-        """The reward of a decision; its luck depends on the decision's number, not on the order of calls."""
-        kind = type(self)
-        point = np.empty(self.problem.dim)
-        self.problem.encode_context(decision.context, point)
-        self.problem.encode_arm(decision.arm, point)
-        mean, reward = np.empty(len(self.problem.objectives)), np.empty(len(self.problem.objectives))
-        now, spreads = self.world.copy(), self.spreads.copy()
-        kind.move_kernel(self.world, decision.number, now)
-        kind.mean_kernel(now, point, mean)
-        kind.spread_kernel(now, point, spreads)
-        key0, key1 = self.key
-        world.draw_reward(key0, key1, decision.number, self.noise_kinds, spreads, mean, reward)
-        world.settle(self.units, reward)
-        return self.problem.decode_reward(reward)
-
-    @property
-    def noise_scale(self) -> float:
-        """The sub-Gaussian scale of the scaled rewards: the spread, 1/2 for Bernoulli, infinite for Student's t."""
-        return sub_gaussian_scale(self.noise_kinds, self.spreads)
+    _numbers: Ints = np.zeros(1, np.int64)  # the rounds whose truth is asked for
 
     @property
     def drifts(self) -> bool:
@@ -146,6 +76,11 @@ class Task:
         other = copy.copy(self)
         other._numbers = np.atleast_1d(np.asarray(numbers, np.int64))
         return other
+
+    @cached_property
+    def gap_scale(self) -> Floats:
+        """The unit in which gaps count each scaled objective: 1, unless the problem leaves a scale unknown."""
+        return np.ones(len(self.problem.objectives))
 
     def numbers_for(self, n: int) -> Ints:
         """The rounds of n points."""
@@ -209,7 +144,7 @@ class Task:
     def gaps(self, points: Floats) -> Floats:
         """Pareto suboptimality gaps: max over arms y' of min over objectives of mu(y') - mu(y), at least 0.
 
-        Differences are counted in `gap_scale`, an entry per objective: 1 unless the problem leaves a scale unknown.
+        Differences are counted in units of `gap_scale`.
         """
         out = np.empty(len(points))
         points, numbers = np.ascontiguousarray(points), self.numbers_for(len(points))
@@ -325,23 +260,6 @@ class Task:
         rng = np.random.default_rng(seed)
         points = self.sample(rounds, rng)
         return float(self.at(rng.integers(ROUNDS, size=rounds)).gaps(points).mean())
-
-    def sample(self, n: int, rng: np.random.Generator) -> Floats:
-        """Points (n, dim) with contexts as the task draws them and uniformly random arms."""
-        points = random_points(self.problem.encoding, n, rng)
-        if not self.has_uniform_contexts:
-            self.make_contexts(rng.random((n, len(self.empty_draws()))), points)
-        return points
-
-    @property
-    def has_uniform_contexts(self) -> bool:
-        """Whether every context is as likely as every other."""
-        return type(self).context_kernel is world.uniform_context
-
-    def make_contexts(self, draws: Floats, points: Floats) -> None:
-        """Write the contexts that the task makes of uniform draws to the heads of points."""
-        module = fuse(CONTEXTS, context=type(self).context_kernel)
-        module.make(self.world, self.problem.encoding.values, np.ascontiguousarray(draws), points)
 
     def slice_of(self, points: Floats) -> Ints:
         """The context slice of each point, for what is measured per context.

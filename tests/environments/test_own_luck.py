@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paretozoom import PCZ, Categorical, Decision, Integer, Objective, Problem, Random, Real, Refused, simulate
+from paretozoom import Categorical, Decision, Integer, Objective, ParetoUCB1, Problem, Random, Real, Refused, simulate
 from paretozoom.checks import check_environment, check_metric
 from paretozoom.dimensions import Floats, Ints
 from paretozoom.environments import PaperTask
@@ -86,7 +86,7 @@ def played(task: Task, n: int = 150) -> Rounds:
 
 
 @pytest.mark.parametrize("delay", [0, 7])
-@pytest.mark.parametrize("make", [Random, lambda problem: PCZ(problem, horizon=150, noise=0.1)], ids=["random", "pcz"])
+@pytest.mark.parametrize("make", [Random, ParetoUCB1])
 def test_the_compiled_twin_plays_the_same_rounds(make: Any, delay: int) -> None:
     task, n = Restless(), 150
     policy, twin = make(task.problem), make(task.problem)
