@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from paretozoom.diagnosis import Diagnoser, Diagnosis, Place, diagnose
     from paretozoom.dimensions import Categorical, Finite, Integer, Objective, Real
     from paretozoom.environments import (
         Boxes,
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
 
 # Imported when first used: importing the package costs no compiler.
 _HOMES = {
+    "diagnosis": ["Diagnoser", "Diagnosis", "Place", "diagnose"],
     "dimensions": ["Categorical", "Finite", "Integer", "Objective", "Real"],
     "environments": [
         "Boxes",
@@ -154,6 +156,8 @@ __all__ = [
     "Currencies",
     "Decision",
     "Devices",
+    "Diagnoser",
+    "Diagnosis",
     "DriftingRidges",
     "Dropped",
     "EpochGreedy",
@@ -178,6 +182,7 @@ __all__ = [
     "ParetoZoom",
     "Pentagon",
     "Piece",
+    "Place",
     "Policy",
     "PolicyClass",
     "PolicyElimination",
@@ -201,6 +206,7 @@ __all__ = [
     "Told",
     "TwoOfFour",
     "check_similarity",
+    "diagnose",
     "simulate",
     "simulate_in_chunks",
 ]

@@ -115,6 +115,7 @@ def reproduce(
     _print_policies("paper", results["policies"])
     _print_text(CAPTION)
     _print_claims(results["claims"])
+    _print_text(results["diagnosis"]["text"])
     if not appendix.is_full(plan):
         print("The paper's figures are for 100 runs of 100,000 rounds; a smaller study is not judged by them.")
     print(f"report: {folder / 'report.html'}")

@@ -7,14 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from paretozoom.diagnosis import Diagnosis, diagnose
 from paretozoom.report import write_report
 from paretozoom.results import ratio_of
-from paretozoom.study import Progress, Spec, Study, run_study, write_results
+from paretozoom.simulation import simulate_in_chunks
+from paretozoom.study import Progress, Spec, Study, run_study, seed_of, write_results
 
 ROUNDS, RUNS = 100_000, 100
 QUICK_ROUNDS, QUICK_RUNS = 20_000, 8
 DESCRIPTION = "The study of the paper's Appendix D: Random, PCZ and Contextual Zooming on its task."
 POLICIES = ("random", "pcz", "contextual-zooming")
+DIAGNOSED = 4  # runs of PCZ
 
 
 def appendix_d(*, rounds: int = ROUNDS, runs: int = RUNS, seed: int = 0) -> Study:
@@ -39,10 +42,35 @@ def reproduce(
     results = run_study(study, out, jobs=jobs, progress=progress, compiling=compiling)
     policies = results["environments"]["paper"]["policies"]
     regrets = {name: np.load(out / "curves.npz")[f"paper/{name}/regret"][:, -1] for name in POLICIES}
-    results = {"policies": policies, "claims": claims(policies, regrets, is_full(study)), **results}
+    judged = claims(policies, regrets, is_full(study))
+    diagnosed = diagnosis([diagnosis_of(study, run) for run in range(min(DIAGNOSED, study.runs))])
+    results = {"policies": policies, "claims": judged, "diagnosis": diagnosed, **results}
     write_results(results, out)
     write_report(out)
     return results
+
+
+def diagnosis_of(study: Study, run: int) -> Diagnosis:
+    """By what factor the rounds of PCZ, played again, contradict the similarity it was given."""
+    task = study.environment(0)
+    policy = study.policy(POLICIES.index("pcz"), task.problem)
+    return diagnose(task.problem, None, simulate_in_chunks(policy, task, study.rounds, seed=seed_of(study, run)))
+
+
+def diagnosis(found: list[Diagnosis]) -> dict[str, Any]:
+    """The means over runs, and a sentence; None stands for what some run had too few rounds to say.
+
+    >>> diagnosis([Diagnosis(8.0, 7.5, 10.0, "r", None, 99), Diagnosis(9.0, 8.5, 11.0, "r", None, 99)])["factor"]
+    8.5
+    """
+    means = {name: float(np.mean([getattr(one, name) for one in found])) for name in ("factor", "low", "high")}
+    numbers = f"{means['factor']:.2f} ({means['low']:.2f} to {means['high']:.2f})"
+    if np.isfinite(means["factor"]):
+        text = f"rewards change up to {numbers} times as fast as its similarity allows, says diagnose"
+    else:
+        text = "too few for diagnose to tell how fast rewards change"
+    known = {name: value if np.isfinite(value) else None for name, value in means.items()}
+    return {**known, "runs": len(found), "text": f"In PCZ's rounds ({len(found)} runs): {text}."}
 
 
 def is_full(study: Study) -> bool:

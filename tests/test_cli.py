@@ -163,6 +163,9 @@ def test_reproduce_in_small(tmp_path: Path) -> None:
     assert {"pcz_below_random", "pcz_above_contextual_zooming", "pcz_fair", "contextual_zooming_unfair"} == set(
         results["claims"]
     )
+    # At 20,000 rounds the factor is seen from below; the truth is 9.06.
+    assert 6 < results["diagnosis"]["factor"] < 11
+    assert results["diagnosis"]["text"] in " ".join(result.output.split())
     for claim in results["claims"].values():
         assert {"claim", "paper", "measured", "holds"} <= set(claim)
     figures = {path.name for path in (tmp_path / "figures").iterdir()}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
@@ -74,6 +75,17 @@ def _call(typing: Any, address: Any, a: Any, b: Any, dim: Any) -> Any:
         return builder.call(builder.inttoptr(arguments[0], function.as_pointer()), arguments[1:])
 
     return types.float64(types.int64, types.int64, types.int64, types.int64), generate
+
+
+@kernel
+def called_between(address: int, a: Floats, b: Floats) -> Floats:
+    """What the compiled function at an address says of the rows of two arrays (n, dim)."""
+    n, dim = a.shape
+    found = np.empty(n)
+    for k in range(n):
+        row = 8 * dim * k
+        found[k] = _call(address, a.ctypes.data + row, b.ctypes.data + row, dim)  # type: ignore[call-arg]
+    return found
 
 
 @kernel
