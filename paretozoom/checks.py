@@ -243,6 +243,9 @@ def check_environment(environment: Task, rounds: int = 200) -> None:
     bins = environment.bin_of(columns.point, columns.arm)
     expect(bool(((bins >= 0) == optimal).all()), "an arm has a bin exactly if it is Pareto optimal")
     expect(bool((bins < environment.bins).all()), "bins are numbered below their number")
+    along = environment.front_bin_of(columns.point, columns.arm)
+    expect(bool((optimal | (along < 0)).all()), "an arm has a bin along the front only if it is Pareto optimal")
+    expect(bool((along < environment.bins).all()), "bins along the front are numbered below their number")
     for one in line[0][:20]:
         context, arm = one.decision.context, one.decision.arm
         expect(environment.front(context) != [], "every context has a Pareto optimal arm")

@@ -57,6 +57,8 @@ WORDS = {
     "1 is fair (with finite arms, whose bins are the arms, only if all are optimal equally often)",
     "Local entropy": "fairness in each context: how evenly the bins are played within narrow slices of contexts; 1 is "
     "fair everywhere, and always playing one arm is not, even if its bin ratio is near 1",
+    "Front entropy": "the same with bins that are equally long parts of the front, in rewards; 1 is even along every "
+    "front, which is not the same as fair over the arms where rewards change faster with some than with others",
     "Mean reward": "what was earned per round in each objective, in its own units",
     "Hypervolume": "how much of the space of rewards lies below the best of what was earned; larger is better, but it "
     "does not punish bad arms, so that trying everything has much of it: read it beside the mean gap",
@@ -72,6 +74,7 @@ COLUMNS = (  # heading, key, decimals
     ("Front share, tail", "front_share_tail", 3),
     ("Bin ratio", "bin_ratio", 3),
     ("Local entropy", "local_entropy", 3),
+    ("Front entropy", "front_entropy", 3),
     ("Hypervolume", "hypervolume", 3),
     ("Balls", "balls", 1),
 )

@@ -28,6 +28,7 @@ POLICY_KEYS = {
     "bins",
     "bin_ratio",
     "local_entropy",
+    "front_entropy",
     "seconds_per_round",
 }
 

@@ -31,6 +31,7 @@ def measured(regret: float, **more: Any) -> dict[str, Any]:
         "bins": [0.16, 0.16, 0.17, 0.17, 0.17, 0.17],
         "bin_ratio": 0.941,
         "local_entropy": 0.987,
+        "front_entropy": 0.912,
         "mean_reward": {"first": 0.311, "second": 0.402},
         "hypervolume": 0.52,
         "balls": None,
@@ -157,7 +158,7 @@ def test_every_label_claim_and_note_is_there_as_text(page: str) -> None:
         assert text in words
     assert "(confidence=0.1, beyond horizon)" in words
     assert re.search(r"yes ✓.*no ✗", words, re.DOTALL)
-    for word in ["Pareto regret", "Front share", "Bin ratio", "Local entropy", "Hypervolume", "Balls"]:
+    for word in ["Pareto regret", "Front share", "Bin ratio", "Local entropy", "Front entropy", "Hypervolume", "Balls"]:
         assert word in words
 
 

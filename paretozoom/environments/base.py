@@ -7,6 +7,7 @@ in closed form it overrides, the rest is found on a fine grid of arms.
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from functools import cached_property
 from types import ModuleType
 from typing import Any, ClassVar, Self
@@ -15,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paretozoom.dimensions import Finite, Floats, Ints
+from paretozoom.environments.along_front import shares_of_length, shares_of_range
 from paretozoom.environments.cells import ContextCells
 from paretozoom.environments.grid import TRUTH, arm_grid, half_steps, is_line
 from paretozoom.environments.luck import Luck
@@ -167,12 +169,18 @@ class Task(Luck):
         grid = self._grid[:, 0]
         found = []
         for k, point in enumerate(points):
-            steps = np.diff(np.pad(self._front_of_grid(point, k)[1].astype(int), 1))
+            steps = np.diff(np.pad(self.front_of_grid(point, k)[1].astype(int), 1))
             starts, ends = np.flatnonzero(steps == 1), np.flatnonzero(steps == -1) - 1
             found.append([(float(grid[a]), float(grid[b])) for a, b in zip(starts, ends, strict=True)])
         return found
 
-    def _front_of_grid(self, point: Floats, k: int = 0) -> tuple[Floats, Bools]:
+    def front_pieces(self, points: Floats) -> tuple[Ints, Floats]:
+        """The intervals of all points as rows of one array, and where those of each point begin, and at last end."""
+        found = self.front_intervals(points)
+        offsets = np.concatenate([[0], np.cumsum([len(intervals) for intervals in found])]).astype(np.int64)
+        return offsets, np.array([ends for intervals in found for ends in intervals], float).reshape(-1, 2)
+
+    def front_of_grid(self, point: Floats, k: int = 0) -> tuple[Floats, Bools]:
         """The means of the grid's arms at the context of the k-th point, and which of them no other one dominates."""
         grid = self._grid
         vectors = np.empty((len(grid), len(self.problem.objectives)))
@@ -196,14 +204,33 @@ class Task(Luck):
 
         Arms on a line are parted in their own order, arms in a space in the order of the first objective.
         """
+        share = type(self)._share_of_intervals if is_line(self.problem) else type(self)._share_of_grid
+        return self._parts(points, arms, share)
+
+    def front_bin_of(self, points: Floats, arms: Ints) -> Ints:
+        """The part of the front in objective space that each point is in: as `bin_of`, but in parts of equal length.
+
+        Each objective is divided by its range over the context's front. Arms on a line are parted in their own order,
+        by the length of the curve that their means draw; arms in a space by the range of the first objective. Finite
+        arms are bins of their own here too. -1 also where the front is a single vector: nothing can be spread on it.
+
+        >>> from paretozoom.environments import ConvexFront
+        >>> task, arms = ConvexFront(), np.full(4, -1)
+        >>> points = np.array([[0.5, y] for y in (0.04, 0.065, 0.105, 0.15)])
+        >>> task.bin_of(points, arms).tolist(), task.front_bin_of(points, arms).tolist()
+        ([0, 0, 1, 2], [0, 1, 2, 2])
+        """
+        return self._parts(points, arms, shares_of_length if is_line(self.problem) else shares_of_range)
+
+    def _parts(self, points: Floats, arms: Ints, share: Callable[[Any, Floats], Floats]) -> Ints:
         inside = self.are_optimal(points)
         if len(self.problem.encoding.arms):
             return np.where(inside, arms, -1)
         bins = np.full(len(points), -1, np.int64)
         chosen = np.flatnonzero(inside)
         there = self.at(self._numbers[chosen] if len(self._numbers) > 1 else self._numbers)
-        share = there._share_of_intervals if is_line(self.problem) else there._share_of_grid
-        bins[chosen] = np.minimum(BINS * share(points[chosen]), BINS - 1)
+        shares = share(there, points[chosen])
+        bins[chosen] = np.where(np.isnan(shares), -1.0, np.minimum(BINS * shares, BINS - 1))
         return bins
 
     def _share_of_intervals(self, points: Floats) -> Floats:
@@ -221,7 +248,7 @@ class Task(Luck):
         own = np.round(self.means(points)[:, 0], 12)  # what differs by rounding is a tie
         shares = np.zeros(len(points))
         for k, point in enumerate(points):
-            vectors, best = self._front_of_grid(point, k)
+            vectors, best = self.front_of_grid(point, k)
             first, arm = np.round(vectors[best, 0], 12), tuple(point[self.problem.encoding.context :])
             tied = first == own[k]
             if tied.any():
@@ -308,5 +335,5 @@ class Task(Luck):
         points[:, self.problem.encoding.context :] = grid
         optimal = self.are_optimal(points)
         if not optimal.any():  # the Pareto set lies between the arms of the grid
-            _, optimal = self._front_of_grid(point)
+            _, optimal = self.front_of_grid(point)
         return [(int(k), points[k]) for k in np.flatnonzero(optimal)]

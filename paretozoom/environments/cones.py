@@ -6,6 +6,7 @@ import numpy as np
 
 from paretozoom.dimensions import Floats, Ints, Objective
 from paretozoom.environments.base import BINS, Bools, Task
+from paretozoom.environments.grid import is_line
 from paretozoom.problem import Problem
 
 TOP = 0.9  # the mean at a peak
@@ -61,7 +62,17 @@ class Cones(Task):
 
     def bin_of(self, points: Floats, arms: Ints) -> Ints:
         """Six equal parts of the Pareto set."""
-        bins = np.clip((self._share_below(points) * BINS).astype(np.int64), 0, BINS - 1)
+        return self._sixths(points, self._share_below(points))
+
+    def front_bin_of(self, points: Floats, arms: Ints) -> Ints:
+        """Six equal parts of the straight line from (0.9, 0.9 - slope * apart) to (0.9 - slope * apart, 0.9)."""
+        if is_line(self.problem):
+            return self.bin_of(points, arms)  # which the arms between the peaks run through at an even pace
+        lost = (TOP - self.means(points)[:, 0]) / (self.slope * self._apart(points))
+        return self._sixths(points, 1.0 - lost)
+
+    def _sixths(self, points: Floats, shares: Floats) -> Ints:
+        bins = np.clip((shares * BINS).astype(np.int64), 0, BINS - 1)
         return np.where(self.are_optimal(points), bins, -1)
 
 

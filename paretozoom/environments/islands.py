@@ -76,6 +76,11 @@ class Islands(Task):
         """From peak to peak on each island."""
         return [[(middle - HALF, middle + HALF) for middle in both] for both in self._middles(points).tolist()]
 
+    def front_pieces(self, points: Floats) -> tuple[Ints, Floats]:
+        """Two for each point."""
+        middles = self._middles(points).ravel()
+        return 2 * np.arange(len(points) + 1), np.column_stack([middles - HALF, middles + HALF])
+
     def bin_of(self, points: Floats, arms: Ints) -> Ints:
         """Six equal parts of the Pareto set, three on each island."""
         along = np.clip(points[:, 1:] - self._middles(points) + HALF, 0.0, 2.0 * HALF).sum(axis=1)

@@ -72,6 +72,10 @@ class PaperTask(Task):
         bins = np.clip(np.ceil((along - GUARD) * BINS / WIDTH).astype(np.int64) - 1, 0, BINS - 1)
         return np.where(self.are_optimal(points), bins, -1)
 
+    def front_bin_of(self, points: Floats, arms: Ints) -> Ints:
+        """The same: the front is the straight line mu1 + mu2 = 1, along which arms are spread evenly."""
+        return self.bin_of(points, arms)
+
 
 class PaddedPaperTask(PaperTask):
     """The paper's task with two further numbers in the context that change nothing.

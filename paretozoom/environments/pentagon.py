@@ -142,3 +142,10 @@ class Pentagon(Task):
         out = np.empty(len(points), np.int64)
         _bins(np.ascontiguousarray(points), out)
         return out
+
+    def front_bin_of(self, points: Floats, arms: Ints) -> Ints:
+        """Six equal parts of the range of the first objective, from the corners across to its own."""
+        away = (TOP - self.means(points)[:, 0]) / FALL
+        across = (2.0 * RADIUS * math.sin(2.0 * math.pi / SIDES)) ** 2
+        bins = np.clip(((1.0 - away / across) * BINS).astype(np.int64), 0, BINS - 1)
+        return np.where(self.are_optimal(points), bins, -1)

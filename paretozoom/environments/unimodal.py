@@ -109,6 +109,10 @@ class Unimodal(Task):
         """From the lowest to the highest peak."""
         return [[(low, high)] for low, high in self.ends(points).tolist()]
 
+    def front_pieces(self, points: Floats) -> tuple[Ints, Floats]:
+        """One for each point."""
+        return np.arange(len(points) + 1), self.ends(points)
+
     def bin_of(self, points: Floats, arms: Ints) -> Ints:
         """Six equal parts of the Pareto set."""
         low, high = self.ends(points).T

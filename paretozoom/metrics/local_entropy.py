@@ -20,7 +20,8 @@ class LocalEntropy(Metric):
     With n pulls in a slice and k of its bins hit, the entropy is raised by (k - 1) / 2n (Miller and Madow), because
     that of a sample is too low, and the quotient is capped at 1. Slices with fewer than 30 Pareto optimal pulls are
     left out, the rest weighted by their pulls. Of finite arms, those count that are Pareto optimal somewhere in the
-    slice; a slice with one of them says nothing about fairness and is left out.
+    slice; a slice with one of them says nothing about fairness and is left out. Bins are equal parts of the arms; for
+    equal parts of the front in objective space see `FrontEntropy`.
 
     >>> from paretozoom import Decision, PaperTask, Round
     >>> task = PaperTask()
@@ -41,19 +42,25 @@ class LocalEntropy(Metric):
 
     def update(self, rounds: Rounds) -> None:
         """Count the slices and bins of some more rounds."""
-        slices, bins = slices_and_bins_of(self.environment, rounds)
+        slices, bins = self._slices_and_bins(rounds)
         cells = np.bincount(slices * self._counts.shape[1] + bins, minlength=self._counts.size)
         self._counts += cells.reshape(self._counts.shape)
 
     def result(self) -> dict[str, Any]:
         """`local_entropy`, None if no slice has enough pulls."""
+        return {"local_entropy": self._mean_entropy()}
+
+    def _slices_and_bins(self, rounds: Rounds) -> tuple[Ints, Ints]:
+        return slices_and_bins_of(self.environment, rounds)
+
+    def _mean_entropy(self) -> float | None:
         pulls = self._counts.sum(axis=1)
         bins = self._possible.sum(axis=1)
         counted = np.flatnonzero((pulls >= self.FEWEST_PULLS) & (bins > 1))
         if not len(counted):
-            return {"local_entropy": None}
+            return None
         entropies = [min(1.0, _entropy(self._counts[k]) / math.log(bins[k])) for k in counted]
-        return {"local_entropy": float(np.average(entropies, weights=pulls[counted]))}
+        return float(np.average(entropies, weights=pulls[counted]))
 
 
 def _entropy(counts: Ints) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 
 from paretozoom.dimensions import Floats, Ints
 from paretozoom.environments.base import SLICES, Bools, Task
-from paretozoom.rounds import Rounds
+from paretozoom.rounds import Columns, Rounds
 
 CONTEXTS = 2_000  # contexts in which finite arms are tried
 MOST_POINTS = 200_000  # pairs of context and arm that are tried at most, but for many thousands of arms
@@ -44,6 +44,21 @@ def optimal_of(environment: Task, rounds: Rounds) -> Bools:
 
 
 @lru_cache(maxsize=1)
+def optimal_rounds_of(environment: Task, rounds: Rounds) -> tuple[Columns, Ints]:
+    """The Pareto optimal rounds and the context slice of each.
+
+    >>> from paretozoom import Decision, PaperTask, Round
+    >>> task = PaperTask()
+    >>> rounds = Rounds.of(task.problem, [Round(Decision(7, {"x": 0.51}, {"y": 0.5}, 1.0, 0), {"first": 1.0})])
+    >>> played, slices = optimal_rounds_of(task, rounds)
+    >>> played.number.tolist(), slices.tolist()
+    ([7], [10])
+    """
+    played = rounds.columns.take(optimal_of(environment, rounds))
+    return played, environment.slice_of(played.point)
+
+
+@lru_cache(maxsize=1)
 def slices_and_bins_of(environment: Task, rounds: Rounds) -> tuple[Ints, Ints]:
     """The context slice and the fairness bin of each Pareto optimal round.
 
@@ -53,10 +68,22 @@ def slices_and_bins_of(environment: Task, rounds: Rounds) -> tuple[Ints, Ints]:
     >>> [column.tolist() for column in slices_and_bins_of(task, rounds)]
     [[10], [3]]
     """
-    optimal = optimal_of(environment, rounds)
-    played = rounds.columns.take(optimal)
-    there = environment.at(played.number)
-    return environment.slice_of(played.point), there.bin_of(played.point, played.arm)
+    played, slices = optimal_rounds_of(environment, rounds)
+    return slices, environment.at(played.number).bin_of(played.point, played.arm)
+
+
+def slices_and_front_bins_of(environment: Task, rounds: Rounds) -> tuple[Ints, Ints]:
+    """The context slice and the bin along the front of each Pareto optimal round that has one.
+
+    >>> from paretozoom import Decision, PaperTask, Round
+    >>> task = PaperTask()
+    >>> rounds = Rounds.of(task.problem, [Round(Decision(0, {"x": 0.51}, {"y": 0.5}, 1.0, 0), {"first": 1.0})])
+    >>> [column.tolist() for column in slices_and_front_bins_of(task, rounds)]
+    [[10], [3]]
+    """
+    played, slices = optimal_rounds_of(environment, rounds)
+    bins = environment.at(played.number).front_bin_of(played.point, played.arm)
+    return slices[bins >= 0], bins[bins >= 0]
 
 
 @lru_cache(maxsize=16)

@@ -42,7 +42,7 @@ def read(metric: Metric, rounds: Rounds, cuts: list[int]) -> tuple[dict[str, Any
 def test_the_names_and_keys_are_different():
     names = [metric.name for metric in STANDARD]
     keys = [key for metric in STANDARD for key in metric(TASKS["paper"], ROUNDS).result()]
-    assert len(set(names)) == len(names) == 6
+    assert len(set(names)) == len(names) == 7
     assert len(set(keys)) == len(keys)
 
 
