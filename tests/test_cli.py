@@ -244,7 +244,7 @@ def test_a_damaged_part_is_played_again(tmp_path: Path) -> None:
     ("arguments", "words"),
     [
         (["study", "no-such-study.toml"], ["no-such-study.toml", "cannot be read"]),
-        (["study", "no-such-study"], ["'no-such-study'", "'appendix-d', 'assumption1', 'table1'"]),
+        (["study", "no-such-study"], ["'no-such-study'", "'appendix-d', 'assumption1', 'leaderboard', 'table1'"]),
         (["policies", "lin"], ["'lin' is not one of", "'linucb'"]),
         (["reproduce", "--runs", "0"], ["runs: 0"]),
         (["reproduce", "--rounds", "1"], ["horizon: 1"]),
