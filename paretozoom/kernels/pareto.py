@@ -7,7 +7,6 @@ import math
 from paretozoom.kernels.jit import Floats, Ints, inlined, kernel
 
 FEW = 64  # pairs of numbers that are all compared with all
-BATCH = 16  # of them that are met together
 
 
 @inlined
@@ -41,29 +40,32 @@ def mark_front(f: Floats, vectors: int, d: int, i: Ints, marks: int, rows: int, 
         _mark_vectors(f, vectors, d, i, marks, rows, front)
 
 
-@inlined
-def _dominators(first: Floats, second: Floats, a: float, b: float) -> int:
-    """How many pairs of numbers dominate (a, b)."""
-    dominators = 0
-    for row in range(len(first)):
-        c, d = first[row], second[row]
-        dominators += (c >= a) & (d >= b) & ((c > a) | (d > b))
-    return dominators
-
-
 @kernel
 def _mark_few_pairs(first: Floats, second: Floats, marks: Ints) -> None:
-    """`mark_front` for a few pairs of numbers: all against all, several at a time and without a branch.
+    """`mark_front` for a few pairs of numbers: each that is not dominated so far meets all, several at a time.
 
-    What is left of whole batches is met together with some that were met before, so that it is a batch too.
+    The one of largest sum comes first: it dominates most of what is dominated.
     """
-    rows = len(marks)
-    whole = rows - rows % BATCH
-    rest = max(0, rows - BATCH) if whole < rows else rows
+    rows, most, strongest = len(marks), -math.inf, 0
+    marks[:] = 1
     for row in range(rows):
-        a, b = first[row], second[row]
-        dominators = _dominators(first[:whole], second[:whole], a, b) + _dominators(first[rest:], second[rest:], a, b)
-        marks[row] = dominators == 0
+        total = first[row] + second[row]
+        most = total if total > most else most
+    for row in range(rows):
+        strongest = row if first[row] + second[row] == most else strongest
+    _dominate(first, second, strongest, marks)
+    for row in range(rows):
+        if marks[row] == 1:
+            _dominate(first, second, row, marks)
+
+
+@inlined
+def _dominate(first: Floats, second: Floats, row: int, marks: Ints) -> None:
+    """Write 0 to the marks of what a pair of numbers dominates."""
+    a, b = first[row], second[row]
+    for other in range(len(marks)):
+        c, d = first[other], second[other]
+        marks[other] &= 1 - ((a >= c) & (b >= d) & ((a > c) | (b > d)))
 
 
 @inlined
