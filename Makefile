@@ -20,6 +20,7 @@ prove: $(VENV)/dev
 	$(BIN)/python benchmarks/long.py
 	$(BIN)/python benchmarks/rounds.py
 	$(BIN)/python benchmarks/policies.py
+	$(BIN)/python benchmarks/pareto_zoom.py
 
 $(VENV)/run: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

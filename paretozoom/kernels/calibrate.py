@@ -13,6 +13,7 @@ from paretozoom.kernels.pyramid import (
     BLOCK_ROOM,
     BLOCKS,
     CELL_ROOM,
+    DUE,
     HEADER,
     LEVELS,
     MOST_LEVELS,
@@ -28,10 +29,12 @@ from paretozoom.kernels.pyramid import (
     context_key,
     digits_of,
     digits_of_arm,
+    find_block,
     find_slot,
     pyramid,
-    weigh,
+    rows_of,
 )
+from paretozoom.kernels.refine import correct, due_after, expect
 from paretozoom.kernels.roughness import measure_noise, measure_roughness
 from paretozoom.kernels.splits import choose_splits, halves, regroup, spread_of
 
@@ -69,7 +72,7 @@ def rebuild(f: Floats, i: Ints) -> tuple[Floats, Ints]:
     chosen = choose_splits(f, i, old, digits, head)
     levels = head[LEVELS]
     number_arms(f, i, old, chosen[:levels], cell_of_arm)
-    head[NUMBERED] = chosen[:levels, 1].sum()
+    head[NUMBERED] = chosen[:levels, 2].sum()
     head[BLOCKS] = head[USED] = 0
     worst = old.learned * STATISTICS * head[NUMBERED]
     visited = _count_blocks(i, old, digits, chosen, levels)
@@ -78,14 +81,21 @@ def rebuild(f: Floats, i: Ints) -> tuple[Floats, Ints]:
         head[BLOCK_ROOM] *= 2
     head[CELL_ROOM] = worst
     for level in range(levels):
-        head[CELL_ROOM] += 2 * visited[level] * old.learned * STATISTICS * chosen[level, 1]
+        head[CELL_ROOM] += 2 * visited[level] * old.learned * STATISTICS * chosen[level, 2]
     head[NEXT] = head[TOLD] + max(4, head[TOLD] // (5 if head[TOLD] < EARLY else 2))
     new = pyramid(head)
     more_f, more_i = np.zeros(new.floats), np.zeros(new.ints, np.int64)
     more_i[:HEADER] = head
     copy_bases(f, i, old, more_f, more_i, new)
     write_levels(more_i, new, chosen, levels, cell_of_arm)
-    _fill_blocks(more_f, more_i, new, digits, base_arm, levels)
+    same, begins = _same_levels(i, old, chosen, levels), np.zeros(levels + 1, np.int64)
+    for level in range(levels):
+        if level < same:
+            _keep_blocks(f, i, old, more_f, more_i, new, level, digits)
+        else:
+            _fill_blocks(more_f, more_i, new, level, digits, base_arm)
+        begins[level + 1] = more_i[BLOCKS]
+    _estimate(more_f, more_i, new, digits, begins)
     return more_f, more_i
 
 
@@ -97,7 +107,7 @@ def _count_blocks(i: Ints, at: Pyramid, digits: Ints, chosen: Ints, levels: int)
     depth = np.zeros(at.context, np.int64)
     for level in range(1, levels):
         for j in range(at.context):
-            while depth[j] < chosen[level, 2 + j]:
+            while depth[j] < chosen[level, 3 + j]:
                 for base in range(len(digits)):
                     half[base] = (digits[base, j] >> (i[at.bits + j] - depth[j] - 1)) & 1
                 groups = regroup(group, groups, half)
@@ -111,22 +121,22 @@ def write_levels(i: Ints, at: Pyramid, chosen: Ints, levels: int, cell_of_arm: I
     """Write splits, depths and the cells of arms of all levels."""
     coordinates, start = at.context + at.finer, 0
     for level in range(levels):
-        i[at.split + level] = chosen[level, 0]
-        i[at.arm_cells + level] = chosen[level, 1]
+        i[at.inner + level], i[at.outer + level] = chosen[level, 0], chosen[level, 1]
+        i[at.arm_cells + level] = chosen[level, 2]
         i[at.table + level] = start
         for j in range(coordinates):
-            i[at.depth + level * coordinates + j] = chosen[level, 2 + j]
+            i[at.depth + level * coordinates + j] = chosen[level, 3 + j]
         for arm in range(at.arms):
             i[at.cell_of_arm + level * at.arms + arm] = cell_of_arm[level, arm]
         if level > 0:
             _write_arm_cells(i, at, level, start)
-        start += chosen[level, 1]
+        start += chosen[level, 2]
 
 
 @kernel
 def _write_arm_cells(i: Ints, at: Pyramid, level: int, start: int) -> None:
     """Write of each cell of arms of a level the one it is in at the level before, and the next one to that."""
-    split, cells = i[at.split + level], i[at.arm_cells + level]
+    split, cells = i[at.inner + level], i[at.arm_cells + level]
     for cell in range(cells):
         i[at.parent + start + cell] = i[at.beside + start + cell] = cell
     if at.arms > 0:
@@ -154,78 +164,118 @@ def _write_arm_cells(i: Ints, at: Pyramid, level: int, start: int) -> None:
 
 
 @kernel
-def _fill_blocks(f: Floats, i: Ints, at: Pyramid, digits: Ints, base_arm: Ints, levels: int) -> None:
-    """Sum the bases in the blocks of all levels, and estimate the noise and how rough the levels are."""
-    begins = np.zeros(levels + 1, np.int64)  # the first block of each level
-    for level in range(levels):
-        begins[level] = i[BLOCKS]
-        for base in range(len(digits)):
-            start = block_of(i, at, level, digits[base])
-            cell = arm_cell(i, at, level, digits[base], base_arm[base])
-            for o in range(at.learned):
-                entry = o * i[BASE_ROOM] + base
-                count, total, square = i[at.base_count + entry], f[at.base_sum + entry], f[at.base_square + entry]
-                add_to_cell(f, start, i[at.arm_cells + level], cell, o, count, total, square, 0.0)
-    begins[levels] = i[BLOCKS]
-    for o in range(at.learned):
-        spread = spread_of(f, i, at, o)
-        f[at.noise + o] = measure_noise(f, i, at, begins[levels - 1], i[at.arm_cells + levels - 1], o, spread)
-    for level in range(levels):
-        cells = i[at.arm_cells + level]
-        for number in range(begins[level], begins[level + 1]):
-            for o in range(at.learned):
-                start = at.block + i[at.block_start + number] + o * STATISTICS * cells
-                for cell in range(cells):
-                    weigh(f, start + cell, cells, f[at.noise + o])
-    measure_roughness(f, i, at, levels, digits, base_arm)
+def _same_levels(i: Ints, at: Pyramid, chosen: Ints, levels: int) -> int:
+    """How many of the first levels are as they were."""
+    coordinates, same = at.context + at.finer, 0
+    while same < min(levels, i[LEVELS]):
+        if i[at.inner + same] != chosen[same, 0] or i[at.outer + same] != chosen[same, 1]:
+            break
+        if i[at.arm_cells + same] != chosen[same, 2]:
+            break
+        depth = at.depth + same * coordinates
+        if (i[depth : depth + coordinates] != chosen[same, 3:]).any():
+            break
+        same += 1
+    return same
 
 
 @kernel
-def restore(f: Floats, i: Ints, levels: Ints, block_key: Ints, block_level: Ints, statistics: Floats) -> bool:
+def _keep_blocks(
+    f: Floats, i: Ints, old: Pyramid, more_f: Floats, more_i: Ints, new: Pyramid, level: int, digits: Ints
+) -> None:
+    """Take over the blocks of a level that is as it was."""
+    size = old.learned * STATISTICS * i[old.arm_cells + level]
+    for number in range(i[BLOCKS]):
+        if i[old.block_level + number] == level:
+            base = i[old.block_base + number]
+            there = block_of(more_i, new, level, digits[base], base)
+            more_i[new.block_told + there] = i[old.block_told + number]
+            start, end = old.block + i[old.block_start + number], new.block + more_i[new.block_start + there]
+            more_f[end : end + size] = f[start : start + size]
+
+
+@kernel
+def _fill_blocks(f: Floats, i: Ints, at: Pyramid, level: int, digits: Ints, base_arm: Ints) -> None:
+    """Sum the bases in the blocks of a level."""
+    cells = i[at.arm_cells + level]
+    for base in range(len(digits)):
+        number, most = block_of(i, at, level, digits[base], base), 0
+        cell = arm_cell(i, at, level, digits[base], base_arm[base])
+        for o in range(at.learned):
+            entry = o * i[BASE_ROOM] + base
+            count, total, square = i[at.base_count + entry], f[at.base_sum + entry], f[at.base_square + entry]
+            add_to_cell(f, rows_of(i, at, number, cells, o) + cell, cells, count, total, square)
+            most = max(most, count)
+        i[at.block_told + number] += most
+
+
+@kernel
+def _estimate(f: Floats, i: Ints, at: Pyramid, digits: Ints, begins: Ints) -> None:
+    """Estimate noise, roughness and rewards of all levels, whose first blocks are given."""
+    levels = len(begins) - 1
+    spread = np.array([spread_of(f, i, at, o) for o in range(at.learned)])
+    for o in range(at.learned):
+        f[at.noise + o] = measure_noise(f, i, at, levels - 1, begins[levels - 1], begins[levels], o, spread[o])
+    for level in range(levels):
+        first, end = begins[level], begins[level + 1]
+        if level > 0:
+            for number in range(first, end):
+                expect(f, i, at, level, number, digits[i[at.block_base + number]])
+            for o in range(at.learned):
+                rough = measure_roughness(f, i, at, level, first, end, o, spread[o])
+                f[at.roughness + level * at.learned + o] = rough
+        for number in range(first, end):
+            correct(f, i, at, level, number)
+    i[DUE] = due_after(i[TOLD])
+
+
+@kernel
+def restore(f: Floats, i: Ints, levels: Ints, by_block: Ints, statistics: Floats) -> bool:
     """Fill in what follows from bases and levels, and the blocks with their statistics. Needs room for all of it.
 
-    Returns whether the blocks are those that the bases lie in, no more and no less.
+    Rows of `by_block`: keys, levels, bases, rewards told, and when estimates are made anew. Returns whether the blocks
+    are those that the bases lie in, no more and no less.
     """
-    at = pyramid(i)
+    at, blocks = pyramid(i), by_block.shape[1]
     for base in range(i[BASES]):
         place = find_slot(i, at.base_slot, 2 * i[BASE_ROOM], at.base_key, i[at.base_key + base])
         i[at.base_slot + place] = base + 1
     cell_of_arm = np.zeros((MOST_LEVELS, i[ARMS]), np.int64)
     number_arms(f, i, at, levels, cell_of_arm)
     write_levels(i, at, levels, i[LEVELS], cell_of_arm)
-    for block in range(len(block_key)):
-        level = block_level[block]
-        place = find_slot(i, at.block_slot, 2 * i[BLOCK_ROOM], at.block_key, block_key[block])
-        i[at.block_slot + place] = block + 1
-        i[at.block_key + block], i[at.block_level + block], i[at.block_start + block] = block_key[block], level, i[USED]
-        i[BLOCKS] = block + 1
-        i[USED] += at.learned * STATISTICS * i[at.arm_cells + level]
+    digits, met = np.zeros(at.context + at.finer, np.int64), np.zeros(blocks, np.int64)
+    for block in range(blocks):
+        key, level, base = by_block[0, block], by_block[1, block], by_block[2, block]
+        digits_of(f, i, at, i[at.base_key + base], digits)
+        number = block_of(i, at, level, digits, base)
+        if number != block or i[at.block_key + number] != key:
+            return False
+    i[at.block_told : at.block_told + blocks] = by_block[3]
+    i[at.block_due : at.block_due + blocks] = by_block[4]
     f[at.block : at.block + len(statistics)] = statistics
-    digits, met, right = np.zeros(at.context + at.finer, np.int64), np.zeros(len(block_key), np.int64), True
     for base in range(i[BASES]):
         digits_of(f, i, at, i[at.base_key + base], digits)
         for level in range(i[LEVELS]):
-            key = context_key(i, at, level, digits)
-            block = i[at.block_slot + find_slot(i, at.block_slot, 2 * i[BLOCK_ROOM], at.block_key, key)] - 1
-            right = right and block >= 0 and block_level[block] == level
-            if right:
-                met[block] = 1
-    return right and met.sum() == len(met)
+            block = find_block(i, at, context_key(i, at, level, digits, -1, 0))
+            if block < 0:
+                return False
+            met[block] = 1
+    return met.sum() == blocks
 
 
 @kernel
 def number_arms(f: Floats, i: Ints, at: Pyramid, levels: Ints, cell_of_arm: Ints) -> None:
-    """Number the cells of finite arms at all levels (rows: split, cells, depths), in the order of the arms."""
+    """Number the cells of finite arms at all levels (rows: see `choose_splits`), in the order of the arms."""
     digits, depth = np.zeros((at.arms, at.context + at.finer), np.int64), np.zeros(at.context + at.finer, np.int64)
     for arm in range(at.arms):
         digits_of_arm(f, i, at, arm, digits[arm])
     group, groups, half = np.zeros(at.arms, np.int64), 1, np.zeros(at.arms, np.int64)
     for level in range(1, len(levels)):
         for j in range(at.context, at.context + at.finer):
-            while depth[j] < levels[level, 2 + j]:
+            while depth[j] < levels[level, 3 + j]:
                 halves(i, at, digits, j, depth[j], half)
                 groups = regroup(group, groups, half)
                 depth[j] += 1
         cell_of_arm[level] = group
         if at.arms > 0:
-            levels[level, 1] = groups
+            levels[level, 2] = groups

@@ -94,6 +94,13 @@ def _size(f: Floats, i: Ints, at: Space, allowed: Floats, cell: int) -> float:
     return size
 
 
+@kernel
+def size_of(f: Floats, i: Ints, at: Space, allowed: Floats, candidate: int) -> float:
+    """The size of what a candidate stands for."""
+    points = points_per_cell(_cells(i, allowed), i[PER_CELL])
+    return _size(f, i, at, allowed, candidate // points) / points
+
+
 @inlined
 def _marked_in(i: Ints, at: Space, first: int, points: int) -> int:
     marked = 0

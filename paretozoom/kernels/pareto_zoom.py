@@ -6,17 +6,20 @@ import math
 
 import numpy as np
 
+from paretozoom.kernels.along_front import draw_by_weight, weigh_front
 from paretozoom.kernels.calibrate import copy_bases, rebuild
 from paretozoom.kernels.jit import Floats, Ints, kernel
-from paretozoom.kernels.lattice import draw, lay, measure
+from paretozoom.kernels.lattice import draw, lay, measure, size_of
 from paretozoom.kernels.pareto import mark_front
 from paretozoom.kernels.philox import uniforms
 from paretozoom.kernels.pyramid import (
+    ALONG_FRONT,
     BASE_ROOM,
     BASES,
     BLOCK_ROOM,
     BLOCKS,
     CELL_ROOM,
+    DUE,
     HEADER,
     KEY0,
     KEY1,
@@ -37,17 +40,18 @@ from paretozoom.kernels.pyramid import (
     find_block,
     find_slot,
     pyramid,
+    rows_of,
 )
-from paretozoom.kernels.refine import find_arm_corners, refine, row_of, values_at
+from paretozoom.kernels.refine import find_arm_corners, refine, refresh, refresh_all, row_of, values_at
 
-OPTIMISM = 0.03  # standard deviations added to an estimate
+OPTIMISM = 0.003  # standard deviations added to an estimate: of equal ones the less known is played
 
 
 @kernel
 def look(f: Floats, i: Ints, at: Pyramid, number: int, point: Floats, allowed: Floats, optimism: float) -> int:
     """List the candidates of a decision and compute their indices; returns how many they are."""
     coordinates, corners = at.dim - at.context, 1
-    level = refine(f, i, at, point)
+    level = refine(f, i, at, point, optimism)
     if at.arms > 0:
         listed = len(allowed) if len(allowed) > 0 else at.arms
         for k in range(listed):
@@ -59,17 +63,12 @@ def look(f: Floats, i: Ints, at: Pyramid, number: int, point: Floats, allowed: F
         if level >= 0:
             laid = f[at.arm : at.arm + listed * coordinates].reshape((listed, coordinates))
             corners = find_arm_corners(f, i, at, level, laid)
-    doubt = f[at.indices + at.learned * listed : at.indices + (at.learned + 1) * listed]
     for o in range(at.learned):
         index = f[at.indices + o * listed : at.indices + (o + 1) * listed]
         if level < 0:
             index[:] = 0.0
-            continue
-        row = row_of(at, level, o)
-        values_at(f, i, at, listed, corners, at.estimate + row, index)
-        values_at(f, i, at, listed, corners, at.variance + row, doubt)
-        for k in range(listed):
-            index[k] += optimism * math.sqrt(doubt[k])
+        else:
+            values_at(f, i, at, listed, corners, row_of(i, at, o), index)
     return listed
 
 
@@ -81,20 +80,29 @@ def ask(f: Floats, i: Ints, number: int, point: Floats, allowed: Floats) -> tupl
     listed = look(f, i, at, number, point, allowed, OPTIMISM)
     mark_front(f, at.indices, at.learned, i, at.arm_chosen, listed, at.spare)
     u = uniforms(i[KEY0], i[KEY1], number, 0)[0]
-    if at.arms > 0:
+    if i[ALONG_FRONT] == 1:
+        vectors = f[at.indices : at.indices + at.learned * listed].reshape((at.learned, listed))
+        weights = weigh_front(vectors, i[at.arm_chosen : at.arm_chosen + listed])
+        k = draw_by_weight(weights, u)
+        density = weights[k] / weights.sum()
+        if at.arms == 0:
+            density /= size_of(f, i, at, allowed, k)
+    elif at.arms > 0:
         marked = 0
-        for k in range(listed):
-            i[at.spare + marked] = i[at.listed + k]
-            marked += i[at.arm_chosen + k]
-        arm = i[at.spare + int(u * marked)]
-        for j in range(coordinates):
-            point[at.context + j] = f[at.feature + arm * coordinates + j]
-        return arm, 1.0 / marked, arm
-    size = measure(f, i, at, allowed)
-    k = draw(f, i, at, allowed, u * size)
+        for candidate in range(listed):
+            i[at.spare + marked] = candidate
+            marked += i[at.arm_chosen + candidate]
+        k, density = i[at.spare + int(u * marked)], 1.0 / marked
+    else:
+        size = measure(f, i, at, allowed)
+        k, density = draw(f, i, at, allowed, u * size), 1.0 / size
+    arm, place = -1, at.arm + k * coordinates
+    if at.arms > 0:
+        arm = i[at.listed + k]
+        place = at.feature + arm * coordinates
     for j in range(coordinates):
-        point[at.context + j] = f[at.arm + k * coordinates + j]
-    return -1, 1.0 / size, -1
+        point[at.context + j] = f[place + j]
+    return arm, density, arm
 
 
 @kernel
@@ -102,12 +110,12 @@ def seen(f: Floats, i: Ints, at: Pyramid, point: Floats, arm: int) -> Ints:
     """How many rewards of each objective are in the finest cell of a point, of those that estimates are made of."""
     digits, counts = np.empty(at.context + at.finer, np.int64), np.zeros(at.learned, np.int64)
     digits_of(f, i, at, base_of(i, at, point, arm), digits)
-    level = refine(f, i, at, point)
-    start = find_block(i, at, context_key(i, at, level, digits)) if level >= 0 else -1
-    if start >= 0:
+    level = refine(f, i, at, point, 0.0)
+    number = find_block(i, at, context_key(i, at, level, digits, -1, 0)) if level >= 0 else -1
+    if number >= 0:
         cells = i[at.arm_cells + level]
         for o in range(at.learned):
-            counts[o] = int(f[start + o * STATISTICS * cells + arm_cell(i, at, level, digits, arm)])
+            counts[o] = int(f[rows_of(i, at, number, cells, o) + arm_cell(i, at, level, digits, arm)])
     return counts
 
 
@@ -116,16 +124,28 @@ def tell(f: Floats, i: Ints, number: int, point: Floats, arm: int, reward: Float
     """Learn from the entries of `reward` that are not NaN. Needs room."""
     at = pyramid(i)
     key = base_of(i, at, point, arm)
-    add_to_base(f, i, at, key, reward)
-    digits = np.empty(at.context + at.finer, np.int64)
+    rest = f[at.indices : at.indices + at.learned]
+    for o in range(at.learned):
+        if math.isnan(f[at.offset + o]):
+            f[at.offset + o] = reward[o]
+        rest[o] = reward[o] - f[at.offset + o]
+    base = add_to_base(f, i, at, key, rest)
+    digits, stale = np.empty(at.context + at.finer, np.int64), False
     digits_of(f, i, at, key, digits)
     for level in range(i[LEVELS]):
-        start, cell = block_of(i, at, level, digits), arm_cell(i, at, level, digits, arm)
+        number, cell = block_of(i, at, level, digits, base), arm_cell(i, at, level, digits, arm)
+        cells = i[at.arm_cells + level]
         for o in range(at.learned):
-            if not math.isnan(reward[o]):
-                square, noise = reward[o] * reward[o], f[at.noise + o]
-                add_to_cell(f, start, i[at.arm_cells + level], cell, o, 1, reward[o], square, noise)
+            if not math.isnan(rest[o]):
+                start = rows_of(i, at, number, cells, o) + cell
+                add_to_cell(f, start, cells, 1, rest[o], rest[o] * rest[o])
+        i[at.block_told + number] += 1
+        stale = stale or i[at.block_told + number] >= i[at.block_due + number]
+        if stale:
+            refresh(f, i, at, level, number, digits)
     i[TOLD] += told == 0
+    if i[TOLD] >= i[DUE]:
+        refresh_all(f, i, at, digits)
 
 
 @kernel
@@ -153,6 +173,9 @@ def room(f: Floats, i: Ints) -> tuple[Floats, Ints]:
     more_i[new.block_key : new.block_key + n] = i[at.block_key : at.block_key + n]
     more_i[new.block_level : new.block_level + n] = i[at.block_level : at.block_level + n]
     more_i[new.block_start : new.block_start + n] = i[at.block_start : at.block_start + n]
+    more_i[new.block_base : new.block_base + n] = i[at.block_base : at.block_base + n]
+    more_i[new.block_told : new.block_told + n] = i[at.block_told : at.block_told + n]
+    more_i[new.block_due : new.block_due + n] = i[at.block_due : at.block_due + n]
     for block in range(n):
         place = find_slot(more_i, new.block_slot, 2 * head[BLOCK_ROOM], new.block_key, more_i[new.block_key + block])
         more_i[new.block_slot + place] = block + 1

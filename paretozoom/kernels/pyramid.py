@@ -2,8 +2,8 @@
 
 Every coordinate is read as a number of bits. A *level* is the one before with one more bit of a coordinate of
 contexts, of arms, or of both. It has few cells of arms, numbered through, and for each cell of contexts that was
-visited a *block* of statistics per objective and cell of arms. All rewards are also kept in *bases*, cells of all bits,
-of which the levels can be made anew with other splits.
+visited a *block* of statistics and an estimate per objective and cell of arms. All rewards are also kept in *bases*,
+cells of all bits, of which the levels can be made anew with other splits.
 """
 
 from __future__ import annotations
@@ -14,23 +14,20 @@ import numpy as np
 
 from paretozoom.kernels import balls
 from paretozoom.kernels.jit import Floats, Ints, inlined, kernel
-from paretozoom.kernels.kinds import CATEGORICAL
+from paretozoom.kernels.kinds import CATEGORICAL, MOST_CANDIDATES
 
 # i[:HEADER]. FINER is how many coordinates arms are split by: their own, or features and number of a finite arm.
 CONTEXT, DIM, LEARNED, ARMS, FINER, TOLD, NEXT, LEVELS, BASES, BLOCKS = range(10)
 KEY0, KEY1 = balls.KEY0, balls.KEY1  # where `lattice` looks for them
 BASE_ROOM, BLOCK_ROOM, CELL_ROOM = range(12, 15)
-USED, CELLS, PER_CELL, NUMBERED, LAID, MOST_FINE = range(15, 21)
-HEADER = 21
+USED, CELLS, PER_CELL, NUMBERED, MOST_FINE, DUE, ALONG_FRONT = range(15, 22)
+HEADER = 22
 
 MOST_LEVELS = 24
 MOST_DEPTH = 24  # bits of a coordinate
-MOST_ARM_CELLS = 512
 MOST_MIXED = 3  # context coordinates between whose cells is interpolated
-COUNT, TOTAL, SQUARES, MEAN, DOUBT = range(5)  # of the rewards in a cell; DOUBT is the variance of the mean
+COUNT, TOTAL, SQUARES, ESTIMATE, DOUBT = range(5)  # of a cell: its rewards, and what is made of them
 STATISTICS = 5
-
-OWN_DOUBT = 4.0  # so many rewards of usual noise are added to those of a cell when its noise is estimated
 
 
 class Pyramid(NamedTuple):
@@ -45,6 +42,7 @@ class Pyramid(NamedTuple):
     # parts of f
     cells: int  # (boxes, 2 * arm coordinates) boxes that make up the space of arms, if it is continuous
     feature: int  # (arms, arm coordinates) the finite arms
+    offset: int  # (d,) the first reward that was told, which is subtracted from all; NaN before
     noise: int  # (d,) the variance of a reward
     roughness: int  # (MOST_LEVELS, d) the variance of what a level adds
     base_sum: int  # (d, base room)
@@ -54,7 +52,8 @@ class Pyramid(NamedTuple):
     kinds: int  # (dim,)
     values: int  # (dim,)
     bits: int  # (context + finer,) into how many bits a coordinate is read
-    split: int  # (MOST_LEVELS,) the coordinate of arms of which a level has one bit more, or -1
+    inner: int  # (MOST_LEVELS,) the coordinate of arms of which a level has one bit more, or -1
+    outer: int  # (MOST_LEVELS,) the coordinate of contexts of which a level has one bit more, or -1
     depth: int  # (MOST_LEVELS, context + finer) how many bits a level has of each coordinate
     arm_cells: int  # (MOST_LEVELS,) how many cells of arms a level has
     table: int  # (MOST_LEVELS,) where the numbered cells of arms of a level begin in `parent` and `beside`
@@ -67,12 +66,13 @@ class Pyramid(NamedTuple):
     block_key: int  # (block room,)
     block_level: int  # (block room,)
     block_start: int  # (block room,)
+    block_base: int  # (block room,) one of the bases in it
+    block_told: int  # (block room,) how many rewards were told of it
+    block_due: int  # (block room,) how many of them let its estimates be made anew
     block_slot: int  # (2 * block room,)
     # scratch in f
     arm: int  # (candidates, arm coordinates)
-    estimate: int  # (2, d, MOST_ARM_CELLS) of the last level and the one before
-    variance: int  # (2, d, MOST_ARM_CELLS)
-    mixed: int  # (3, MOST_ARM_CELLS) sums over blocks: weights, means, variances
+    row: int  # (d, most cells of arms) numbers between blocks
     corner_weight: int
     indices: int  # (d, candidates)
     # scratch in i
@@ -90,24 +90,24 @@ def pyramid(i: Ints) -> Pyramid:
     """Read the layout off a header."""
     context, dim, d, arms, finer = i[CONTEXT], i[DIM], i[LEARNED], i[ARMS], i[FINER]
     coordinates, bases, blocks = context + finer, i[BASE_ROOM], i[BLOCK_ROOM]
-    candidates = arms if arms > 0 else i[LAID]
+    candidates = arms if arms > 0 else MOST_CANDIDATES
     feature = i[CELLS] * 2 * (dim - context)
-    noise = feature + arms * (dim - context)
+    offset = feature + arms * (dim - context)
+    noise = offset + d
     roughness = noise + d
     base_sum = roughness + MOST_LEVELS * d
     base_square = base_sum + d * bases
     block = base_square + d * bases
     arm = block + i[CELL_ROOM]
-    estimate = arm + (0 if arms > 0 else candidates * (dim - context))
-    variance = estimate + 2 * d * MOST_ARM_CELLS
-    mixed = variance + 2 * d * MOST_ARM_CELLS
-    corner_weight = mixed + 3 * MOST_ARM_CELLS
+    row = arm + (0 if arms > 0 else candidates * (dim - context))
+    corner_weight = row + d * i[MOST_FINE]
     indices = corner_weight + (candidates << MOST_MIXED)
     kinds = HEADER
     values = kinds + dim
     bits = values + dim
-    split = bits + coordinates
-    depth = split + MOST_LEVELS
+    inner = bits + coordinates
+    outer = inner + MOST_LEVELS
+    depth = outer + MOST_LEVELS
     arm_cells = depth + MOST_LEVELS * coordinates
     table = arm_cells + MOST_LEVELS
     parent = table + MOST_LEVELS
@@ -119,7 +119,10 @@ def pyramid(i: Ints) -> Pyramid:
     block_key = base_slot + 2 * bases
     block_level = block_key + blocks
     block_start = block_level + blocks
-    block_slot = block_start + blocks
+    block_base = block_start + blocks
+    block_told = block_base + blocks
+    block_due = block_told + blocks
+    block_slot = block_due + blocks
     corner = block_slot + 2 * blocks
     arm_chosen = corner + (candidates << MOST_MIXED)
     return Pyramid(
@@ -131,6 +134,7 @@ def pyramid(i: Ints) -> Pyramid:
         candidates,
         0,
         feature,
+        offset,
         noise,
         roughness,
         base_sum,
@@ -139,7 +143,8 @@ def pyramid(i: Ints) -> Pyramid:
         kinds,
         values,
         bits,
-        split,
+        inner,
+        outer,
         depth,
         arm_cells,
         table,
@@ -152,18 +157,19 @@ def pyramid(i: Ints) -> Pyramid:
         block_key,
         block_level,
         block_start,
+        block_base,
+        block_told,
+        block_due,
         block_slot,
         arm,
-        estimate,
-        variance,
-        mixed,
+        row,
         corner_weight,
         indices,
         corner,
         arm_chosen,
         arm_chosen + candidates,
         arm_chosen + 2 * candidates,
-        indices + (d + 1) * candidates,
+        indices + d * candidates,
         arm_chosen + 3 * candidates,
     )
 
@@ -251,26 +257,27 @@ def arm_cell(i: Ints, at: Pyramid, level: int, digits: Ints, arm: int) -> int:
 
 
 @kernel
-def context_key(i: Ints, at: Pyramid, level: int, digits: Ints) -> int:
-    """The key of the block, at a level, of the cell of contexts that some digits belong to."""
+def context_key(i: Ints, at: Pyramid, level: int, digits: Ints, moved: int, place: int) -> int:
+    """The key of the block, at a level, of the cell of contexts that some digits belong to.
+
+    With one coordinate moved to another place, unless that is -1.
+    """
     key, depth = mix(0, level), at.depth + level * (at.context + at.finer)
     for j in range(at.context):
         if i[depth + j] > 0:
-            key = mix(key, digits[j] >> (i[at.bits + j] - i[depth + j]))
+            key = mix(key, place if j == moved else digits[j] >> (i[at.bits + j] - i[depth + j]))
     return key
 
 
 @inlined
 def find_block(i: Ints, at: Pyramid, key: int) -> int:
-    """Where the block of a key begins, or -1."""
-    place = find_slot(i, at.block_slot, 2 * i[BLOCK_ROOM], at.block_key, key)
-    number = i[at.block_slot + place]
-    return at.block + i[at.block_start + number - 1] if number > 0 else -1
+    """The number of the block of a key, or -1."""
+    return i[at.block_slot + find_slot(i, at.block_slot, 2 * i[BLOCK_ROOM], at.block_key, key)] - 1
 
 
 @kernel
-def add_to_base(f: Floats, i: Ints, at: Pyramid, key: int, reward: Floats) -> None:
-    """Add a reward to its base. Needs room for one more base."""
+def add_to_base(f: Floats, i: Ints, at: Pyramid, key: int, reward: Floats) -> int:
+    """Add a reward to its base; returns its number. Needs room for one more base."""
     place = find_slot(i, at.base_slot, 2 * i[BASE_ROOM], at.base_key, key)
     number = i[at.base_slot + place] - 1
     if number < 0:
@@ -284,12 +291,13 @@ def add_to_base(f: Floats, i: Ints, at: Pyramid, key: int, reward: Floats) -> No
             i[at.base_count + entry] += 1
             f[at.base_sum + entry] += reward[o]
             f[at.base_square + entry] += reward[o] * reward[o]
+    return number
 
 
 @kernel
-def block_of(i: Ints, at: Pyramid, level: int, digits: Ints) -> int:
-    """Where the block of some digits at a level begins; made if it is not there. Needs room for it."""
-    key = context_key(i, at, level, digits)
+def block_of(i: Ints, at: Pyramid, level: int, digits: Ints, base: int) -> int:
+    """The number of the block of a base's digits at a level; made if it is not there. Needs room for it."""
+    key = context_key(i, at, level, digits, -1, 0)
     place = find_slot(i, at.block_slot, 2 * i[BLOCK_ROOM], at.block_key, key)
     number = i[at.block_slot + place] - 1
     if number < 0:
@@ -299,28 +307,20 @@ def block_of(i: Ints, at: Pyramid, level: int, digits: Ints) -> int:
         i[at.block_key + number] = key
         i[at.block_level + number] = level
         i[at.block_start + number] = i[USED]
+        i[at.block_base + number] = base
         i[USED] += at.learned * STATISTICS * i[at.arm_cells + level]
-    return at.block + i[at.block_start + number]
-
-
-@kernel
-def add_to_cell(
-    f: Floats, start: int, cells: int, cell: int, o: int, count: int, total: float, square: float, noise: float
-) -> None:
-    """Add rewards to one objective's statistics of one cell of arms in a block."""
-    entry = start + o * STATISTICS * cells + cell
-    f[entry + COUNT * cells] += count
-    f[entry + TOTAL * cells] += total
-    f[entry + SQUARES * cells] += square
-    weigh(f, entry, cells, noise)
+    return number
 
 
 @inlined
-def weigh(f: Floats, entry: int, cells: int, noise: float) -> None:
-    """Compute a cell's mean and the variance of it, given the noise of rewards elsewhere."""
-    count, total = f[entry + COUNT * cells], f[entry + TOTAL * cells]
-    if count > 0.0:
-        mean = total / count
-        spread = max(0.0, f[entry + SQUARES * cells] - mean * total)
-        f[entry + MEAN * cells] = mean
-        f[entry + DOUBT * cells] = (spread + OWN_DOUBT * noise) / ((count + OWN_DOUBT) * count)
+def rows_of(i: Ints, at: Pyramid, number: int, cells: int, o: int) -> int:
+    """Where the statistics of a block's cells begin in one objective."""
+    return at.block + i[at.block_start + number] + o * STATISTICS * cells
+
+
+@kernel
+def add_to_cell(f: Floats, cell: int, cells: int, count: int, total: float, square: float) -> None:
+    """Add rewards of one objective to a cell of arms."""
+    f[cell + COUNT * cells] += count
+    f[cell + TOTAL * cells] += total
+    f[cell + SQUARES * cells] += square

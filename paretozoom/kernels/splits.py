@@ -23,6 +23,7 @@ LEAST_CELLS = 1024  # that a level may have; later as many as rewards
 PRIOR_GAIN = 0.2  # what a split is expected to tell of the variance of rewards, before the rewards tell
 PRIOR_PAIRS = 10.0  # and how many rewards that is worth
 WELL_KNOWN = 8  # rewards for each cell of the other coordinates when a split is judged
+MOST_JUDGED = 16384  # bases that splits are judged by
 BITS_JUDGED = 4  # of a coordinate: what further bits tell follows from what these tell
 ALIKE = 6.0  # gains that differ by less are as good as equal: a bit more changes them fourfold
 
@@ -72,7 +73,7 @@ def _divides(group: Ints, groups: int, half: Ints) -> bool:
 
 
 @kernel
-def _gain(f: Floats, i: Ints, at: Pyramid, group: Ints, groups: int, half: Ints, prior: float, spread: Floats) -> float:
+def _gain(f: Floats, i: Ints, at: Pyramid, bases: Ints, group: Ints, groups: int, half: Ints, spread: Floats) -> float:
     """What halving all groups of bases tells: how far the means of halves are from each other, less what noise adds.
 
     In shares of the variance of rewards, summed over objectives.
@@ -80,11 +81,11 @@ def _gain(f: Floats, i: Ints, at: Pyramid, group: Ints, groups: int, half: Ints,
     gain = 0.0
     for o in range(at.learned):
         counts, totals = np.zeros((groups, 2)), np.zeros((groups, 2))
-        for base in range(i[BASES]):
-            entry = o * i[BASE_ROOM] + base
-            counts[group[base], half[base]] += i[at.base_count + entry]
-            totals[group[base], half[base]] += f[at.base_sum + entry]
-        weights, told, pairs = PRIOR_PAIRS, PRIOR_PAIRS * prior, 0
+        for k in range(len(bases)):
+            entry = o * i[BASE_ROOM] + bases[k]
+            counts[group[k], half[k]] += i[at.base_count + entry]
+            totals[group[k], half[k]] += f[at.base_sum + entry]
+        weights, told, pairs = PRIOR_PAIRS, PRIOR_PAIRS * PRIOR_GAIN, 0
         for g in range(groups):
             if counts[g, 0] > 0 and counts[g, 1] > 0:
                 apart = totals[g, 0] / counts[g, 0] - totals[g, 1] / counts[g, 1]
@@ -100,16 +101,18 @@ def _gain(f: Floats, i: Ints, at: Pyramid, group: Ints, groups: int, half: Ints,
 
 @kernel
 def _measure_gains(f: Floats, i: Ints, at: Pyramid, digits: Ints) -> Floats:
-    """What each bit of each coordinate tells, where all others are known well."""
-    bases, coordinates = len(digits), at.context + at.finer
+    """What each bit of each coordinate tells, where all others are known well; of many bases, by a sample."""
+    step, coordinates = 1 + len(digits) // MOST_JUDGED, at.context + at.finer
+    bases, rewards = np.arange(0, len(digits), step), i[TOLD] // step
+    digits = digits[bases]
     gains = np.zeros((coordinates, MOST_DEPTH))
     spread = np.array([spread_of(f, i, at, o) for o in range(at.learned)])
     known, others = 0, max(1, coordinates - 1)  # bits of each other coordinate
-    while (known + 1) * others < 60 and (1 << ((known + 1) * others)) * WELL_KNOWN <= i[TOLD]:
+    while (known + 1) * others < 60 and (1 << ((known + 1) * others)) * WELL_KNOWN <= rewards:
         known += 1
-    half = np.zeros(bases, np.int64)
+    half = np.zeros(len(bases), np.int64)
     for j in range(coordinates):
-        group, groups = np.zeros(bases, np.int64), 1
+        group, groups = np.zeros(len(bases), np.int64), 1
         for other in range(coordinates):
             if other != j:
                 for depth in range(min(known, i[at.bits + other])):
@@ -117,7 +120,7 @@ def _measure_gains(f: Floats, i: Ints, at: Pyramid, digits: Ints) -> Floats:
                     groups = regroup(group, groups, half)
         for depth in range(min(i[at.bits + j], BITS_JUDGED)):
             halves(i, at, digits, j, depth, half)
-            gains[j, 0] = max(gains[j, 0], _gain(f, i, at, group, groups, half, PRIOR_GAIN, spread))
+            gains[j, 0] = max(gains[j, 0], _gain(f, i, at, bases, group, groups, half, spread))
             groups = regroup(group, groups, half)
         for depth in range(1, i[at.bits + j]):
             gains[j, depth] = gains[j, depth - 1] / 4.0
@@ -150,15 +153,16 @@ def choose_splits(f: Floats, i: Ints, at: Pyramid, digits: Ints, head: Ints) -> 
     """Choose the coordinates that tell most, level by level; writes how many levels there are.
 
     A level halves cells of contexts, of arms, or both if both tell about as much. Ends when cells are as many as
-    rewards allow. Row k of the result: the coordinate of arms that level k halves or -1, its cells of arms, the depths.
+    rewards allow. Row k of the result: the coordinates of arms and of contexts that level k halves, or -1, its cells of
+    arms, the depths.
     """
     bases, coordinates = i[BASES], at.context + at.finer
-    chosen = np.zeros((MOST_LEVELS, coordinates + 2), np.int64)
+    chosen = np.zeros((MOST_LEVELS, coordinates + 3), np.int64)
     depth, gains = np.zeros(coordinates, np.int64), _measure_gains(f, i, at, digits)
     group, contexts, arms = np.zeros(bases, np.int64), np.zeros(bases, np.int64), np.zeros(at.arms, np.int64)
     half, arm_half = np.zeros(bases, np.int64), np.zeros(at.arms, np.int64)
     groups = visited = arm_cells = levels = 1
-    chosen[0, 0], chosen[0, 1] = -1, 1
+    chosen[0, 0], chosen[0, 1], chosen[0, 2] = -1, -1, 1
     while levels < MOST_LEVELS:
         outer = _best(i, at, digits, gains, depth, group, groups, 0, at.context)
         # Bits that are passed over still part arms that were never played: they count with the next bit that is taken.
@@ -190,8 +194,8 @@ def choose_splits(f: Floats, i: Ints, at: Pyramid, digits: Ints, head: Ints) -> 
             arms, arm_cells, depth[inner] = parted, parts, passed[inner] + 1
         if visited * arm_cells > max(LEAST_CELLS, i[TOLD]):
             break
-        chosen[levels, 0], chosen[levels, 1] = inner, arm_cells
-        chosen[levels, 2:] = depth
+        chosen[levels, 0], chosen[levels, 1], chosen[levels, 2] = inner, outer, arm_cells
+        chosen[levels, 3:] = depth
         levels += 1
     head[LEVELS] = levels
     return chosen

@@ -144,6 +144,11 @@ def check_scaled(problem: Problem, name: str, weights: Sequence[float] = ()) -> 
 def check_zoomable(problem: Problem, name: str) -> None:
     """Refuse a problem that the zooming policies cannot handle."""
     check_scaled(problem, name)
+    check_listable(problem, name)
+
+
+def check_listable(problem: Problem, name: str) -> None:
+    """Refuse arms with so many discrete combinations that candidates cannot be laid in all of them."""
     values = problem.encoding.values[problem.encoding.context :]
     combinations = math.prod(abs(v) for v in values.tolist() if v != 0)
     if len(problem.encoding.arms) == 0 and combinations > MOST_CANDIDATES:

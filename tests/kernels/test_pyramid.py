@@ -43,16 +43,15 @@ def test_tables_survive_growth(name: str) -> None:
         totals = [0.0] * at.learned
         for base, o in itertools.product(range(i[pyramid.BASES]), range(at.learned)):
             totals[o] += f[at.base_sum + o * i[pyramid.BASE_ROOM] + base]
-        starts, counts = set(), np.zeros((i[pyramid.LEVELS], at.learned))
+        counts = np.zeros((i[pyramid.LEVELS], at.learned))
         sums = np.zeros((i[pyramid.LEVELS], at.learned))
         for block in range(i[pyramid.BLOCKS]):
-            start, level = pyramid.find_block(i, at, i[at.block_key + block]), i[at.block_level + block]
-            starts.add(start)
+            assert pyramid.find_block(i, at, i[at.block_key + block]) == block
+            level, start = i[at.block_level + block], at.block + i[at.block_start + block]
             cells = i[at.arm_cells + level]
             parts = f[start : start + at.learned * pyramid.STATISTICS * cells].reshape(at.learned, -1, cells)
             counts[level] += parts[:, pyramid.COUNT].sum(axis=1)
             sums[level] += parts[:, pyramid.TOTAL].sum(axis=1)
-        assert len(starts) == i[pyramid.BLOCKS]
         assert (counts == rounds).all()
         assert np.allclose(sums, totals, rtol=1e-12)
     assert len({bases for bases, _ in rooms}) >= 3
@@ -71,11 +70,11 @@ def test_finite_arms_are_numbered_in_their_order() -> None:
     # Digits of the features, 5 bits: 0, 16, 31, 16, 31; of the numbers, 3 bits: 0, 1, 2, 3, 4.
     arm = Finite(list("abcde"), features=[[0.0], [0.5], [1.0], [0.5], [1.0]])
     policy = ParetoZoom(Problem(context=[], arm=arm, objectives=ONE))
-    levels = np.array([[-1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 2, 0], [1, 0, 2, 2], [1, 0, 2, 3]])
+    levels = np.array([[-1, -1, 1, 0, 0], [0, -1, 0, 1, 0], [0, -1, 0, 2, 0], [1, -1, 0, 2, 2], [1, -1, 0, 2, 3]])
     cells = np.zeros((len(levels), 5), np.int64)
     calibrate.number_arms(policy._floats, policy._ints, pyramid.pyramid(policy._ints), levels, cells)
     assert cells.tolist() == [[0, 0, 0, 0, 0], [0, 1, 1, 1, 1], [0, 1, 2, 1, 2], [0, 1, 2, 3, 4], [0, 1, 2, 3, 4]]
-    assert levels[:, 1].tolist() == [1, 2, 3, 5, 5]
+    assert levels[:, 2].tolist() == [1, 2, 3, 5, 5]
 
 
 def _parents(arm: list[Any], levels: list[list[int]]) -> list[tuple[list[int], list[int]]]:
@@ -84,11 +83,11 @@ def _parents(arm: list[Any], levels: list[list[int]]) -> list[tuple[list[int], l
     rows, before = [], [0] * len(arm)
     for depths in levels:
         split = next((j for j, (a, b) in enumerate(zip(before, depths, strict=True)) if a < b), -1)
-        rows.append([split, 1 << sum(depths), *depths])
+        rows.append([split, -1, 1 << sum(depths), *depths])
         before = depths
     chosen = np.array(rows)
     head = policy._ints[: pyramid.HEADER].copy()
-    head[pyramid.LEVELS], head[pyramid.NUMBERED] = len(rows), chosen[:, 1].sum()
+    head[pyramid.LEVELS], head[pyramid.NUMBERED] = len(rows), chosen[:, 2].sum()
     at = pyramid.pyramid(head)
     i = np.zeros(at.ints, np.int64)
     i[: pyramid.HEADER] = head
@@ -174,8 +173,8 @@ def test_weights_of_cells_of_arms_add_up_to_one(name: str) -> None:
         assert weights.min() >= 0
         assert np.allclose(weights.sum(axis=0), 1, rtol=0, atol=1e-14)
         # What is the same in all cells is so between them.
-        f[at.estimate : at.estimate + pyramid.MOST_ARM_CELLS], out = 0.7, np.zeros(50)
-        refine.values_at(f, i, at, 50, corners, at.estimate, out)
+        f[at.row : at.row + i[pyramid.MOST_FINE]], out = 0.7, np.zeros(50)
+        refine.values_at(f, i, at, 50, corners, at.row, out)
         assert np.allclose(out, 0.7, rtol=0, atol=1e-14)
 
 
@@ -186,18 +185,14 @@ def test_weights_of_cells_of_contexts_add_up_to_one_where_all_were_visited(name:
     for level in range(i[pyramid.LEVELS]):
         for _ in range(20):
             point = rng.random(at.dim)
-            corners = refine.find_corners(f, i, at, level, point)
-            weight = f[at.corner_weight :][:corners].sum()
+            corners, weight = refine.find_corners(f, i, at, level, point)
+            assert weight == pytest.approx(f[at.corner_weight :][:corners].sum(), rel=1e-14)
             assert weight < 1 + 1e-14
             assert level > 0 or (corners == 1 and weight == 1)
-            blocks = set(i[at.corner :][:corners].tolist())
-            here = {
-                at.block + start for start in i[at.block_start :][: i[pyramid.BLOCKS]][_at_level(i, at, level)].tolist()
-            }
-            assert blocks <= here
+            assert set(i[at.corner :][:corners].tolist()) <= set(_at_level(i, at, level))
             whole += abs(weight - 1) < 1e-14
     assert whole > 40
 
 
-def _at_level(i: Any, at: Any, level: int) -> Any:
-    return i[at.block_level :][: i[pyramid.BLOCKS]] == level
+def _at_level(i: Any, at: Any, level: int) -> list[int]:
+    return np.flatnonzero(i[at.block_level :][: i[pyramid.BLOCKS]] == level).tolist()

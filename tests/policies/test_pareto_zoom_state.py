@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paretozoom import Asked, Dropped, Event, ParetoZoom, Refused, Snapshot, Told
+from paretozoom.policies.pyramids import BY_BLOCK
 from tests.policies.border import refuses
 from tests.reference.lockstep import lockstep
 from tests.reference.play import World, feedback
@@ -151,11 +152,24 @@ BAD: dict[str, Change] = {
     "level coarser": lambda a: {"levels": put(a["levels"], (-1, -1), 0)},
     "level deeper than bits": lambda a: {"levels": put(a["levels"], (-1, -1), 63)},
     "level depth negative": lambda a: {"levels": put(a["levels"], (-1, -1), -1)},
-    "level with more cells": lambda a: {"levels": put(a["levels"], (-1, 1), a["levels"][-1, 1] + 1)},
-    "level with no cells": lambda a: {"levels": put(a["levels"], (-1, 1), 0)},
-    "level with many cells": lambda a: {"levels": put(a["levels"], (-1, 1), 1 << 40)},
+    "level with more cells": lambda a: {"levels": put(a["levels"], (-1, 2), a["levels"][-1, 2] + 1)},
+    "level with no cells": lambda a: {"levels": put(a["levels"], (-1, 2), 0)},
+    "level with many cells": lambda a: {"levels": put(a["levels"], (-1, 2), 1 << 40)},
     "level with another split": lambda a: {"levels": put(a["levels"], (1, 0), 17)},
     "level without its split": lambda a: {"levels": put(a["levels"], (slice(None), 0), -1)},
+    "level with another context split": lambda a: {"levels": put(a["levels"], (-1, 1), 17)},
+    "whole space split": lambda a: {"levels": put(a["levels"], (0, 1), 0)},
+    "all due in the past": lambda a: {"settings": put(a["settings"], 3, 1)},
+    "all due too late": lambda a: {"settings": put(a["settings"], 3, 1000)},
+    "offset missing": lambda a: {"offset": put(a["offset"], 0, math.nan)},
+    "offset infinite": lambda a: {"offset": put(a["offset"], 0, math.inf)},
+    "block_base negative": lambda a: {"block_base": put(a["block_base"], 0, -1)},
+    "block_base unknown": lambda a: {"block_base": put(a["block_base"], 0, len(a["key"]))},
+    "block_base of another block": lambda a: {"block_base": np.full_like(a["block_base"], a["block_base"][-1])},
+    "block_told zero": lambda a: {"block_told": put(a["block_told"], 0, 0)},
+    "block_told too many": lambda a: {"block_told": put(a["block_told"], 0, 1 << 40)},
+    "block_due in the past": lambda a: {"block_due": put(a["block_due"], 0, 1)},
+    "block_due too late": lambda a: {"block_due": put(a["block_due"], 0, 1 << 40)},
     "block twice": lambda a: {"block": put(a["block"], 0, a["block"][1])},
     "block elsewhere": lambda a: {"block": put(a["block"], 0, 12345)},
     "blocks swapped": lambda a: {"block": swapped(a["block"])},
@@ -164,7 +178,7 @@ BAD: dict[str, Change] = {
     "block_level unknown": lambda a: {"block_level": put(a["block_level"], 0, len(a["levels"]))},
     "block_level one less": lambda a: {"block_level": a["block_level"][:-1]},
     "all blocks fine": lambda a: {"block_level": np.full_like(a["block_level"], len(a["levels"]) - 1)},
-    "no blocks": lambda a: {field: a[field][:0] for field in ("block", "block_level", "statistics")},
+    "no blocks": lambda a: {field: a[field][:0] for field in (*BY_BLOCK, "statistics")},
     "statistics negative": lambda a: {"statistics": -a["statistics"]},
     "statistics of no variance": lambda a: {"statistics": put(a["statistics"], 4, 0.0)},
     "statistics in single precision": lambda a: {"statistics": a["statistics"].astype(np.float32)},

@@ -12,8 +12,18 @@ from paretozoom import Problem
 from paretozoom.kernels.kinds import CATEGORICAL
 from tests.reference.twin import Twin
 
-MOST_LEVELS, MOST_ARM_CELLS = 24, 512
-CANDIDATES = {0: 64, 1: 64, 2: 256}  # by continuous arm coordinates; 512 for more
+MOST_LEVELS, LEAST_CELLS = 24, 1024
+MOST_GROUPS = 4096  # of finite arms
+CANDIDATES = {0: 64, 1: 64, 2: 256}  # by continuous arm coordinates
+MOST_CANDIDATES = 512  # for more coordinates
+FINER = 2  # cells of arms for each candidate
+ALL_BITS, MOST_BITS, FEATURE_BITS = 60, 10, 5
+ARM_BITS = {0: 7, 1: 7, 2: 5}  # at least, by continuous arm coordinates
+LEAST_ARM_BITS = 4  # for more coordinates
+FIRST_REWARDS = 8
+PRIOR_GAIN, PRIOR_PAIRS = 0.2, 10.0
+WELL_KNOWN, BITS_JUDGED, MOST_JUDGED = 8, 4, 16384
+ALIKE = 6.0
 
 Cell = tuple[int, ...]
 
@@ -32,23 +42,36 @@ class Rewards:
         self.total[o] += total
         self.square[o] += square
 
-    def mean(self, o: int, noise: float) -> tuple[float, float]:
-        """The mean, and its variance if four rewards of usual noise are added to the cell's own; zeros of nothing."""
-        if self.count[o] == 0:
-            return 0.0, 0.0
-        mean = self.total[o] / self.count[o]
-        spread = max(0.0, self.square[o] - mean * self.total[o])
-        return mean, (spread + 4.0 * noise) / ((self.count[o] + 4.0) * self.count[o])
+
+@dataclass
+class Block:
+    """What was told of a cell of contexts, and what was made of it, by cell of arms."""
+
+    rewards: dict[Cell, Rewards] = field(default_factory=dict)
+    known: dict[Cell, list[tuple[float, float]]] = field(default_factory=dict)  # (estimate, doubt) by objective
+    told: int = 0
+    due: int = 0  # how many rewards let the estimates be made anew
 
 
 @dataclass
 class Level:
-    """How many bits a level has of each coordinate, its cells of arms in order, and its rewards by cell of contexts."""
+    """How many bits a level has of each coordinate, its cells of arms in order, and its blocks by cell of contexts."""
 
-    split: int  # the coordinate of arms that has more bits than in the level before, or -1
+    inner: int  # the coordinate of arms that it halves, or -1
+    outer: int  # the coordinate of contexts that it halves, or -1
     depth: Cell
     arm_cells: list[Cell]
-    blocks: dict[Cell, dict[Cell, Rewards]] = field(default_factory=dict)
+    blocks: dict[Cell, Block] = field(default_factory=dict)
+    parents: dict[Cell, tuple[Cell, Cell]] = field(default_factory=dict)  # of cells of arms, once they were asked for
+
+    def halves_like(self, other: Level) -> bool:
+        """Whether two levels have the same cells, made in the same way."""
+        return (self.inner, self.outer, self.depth, self.arm_cells) == (
+            other.inner,
+            other.outer,
+            other.depth,
+            other.arm_cells,
+        )
 
 
 class Levels(Twin):
@@ -59,7 +82,7 @@ class Levels(Twin):
         self.kinds = problem.encoding.kinds.tolist()
         self.arms: list[list[float]] = problem.encoding.arms.tolist()
         self.bits = self._bits()
-        self.told, self.following = 0, 8
+        self.told, self.following = 0, FIRST_REWARDS
         self.bases: dict[Cell, Rewards] = {}  # by the digits of the context, then those of the arm or its number
         self.levels: list[Level] = []
         self.noise = [1.0] * self.learned
@@ -67,15 +90,25 @@ class Levels(Twin):
     # Digits.
 
     def _bits(self) -> list[int]:
-        """Ten of each coordinate if sixty are enough, five of features of finite arms; last, those of their number."""
+        """Ten of each coordinate if sixty are enough, else even shares, of arms not too few; last, those of a number.
+
+        Finite arms are known by their number; their features have five bits.
+        """
         arms, kept = len(self.arms), self.first if self.arms else len(self.kinds)
-        counted = [abs(v) if k == CATEGORICAL else 0 for k, v in zip(self.kinds, self.values, strict=True)]
-        bits = [math.ceil(math.log2(n)) if n else 0 for n in counted]
+        bits = [FEATURE_BITS] * len(self.kinds)
+        for j, (kind, values) in enumerate(zip(self.kinds, self.values, strict=True)):
+            if kind == CATEGORICAL:
+                bits[j] = math.ceil(math.log2(abs(values))) if values else 0  # what labels are is told by their number
         number = [max(1, math.ceil(math.log2(arms)))] if arms else []
-        plain = [j for j, kind in enumerate(self.kinds) if kind != CATEGORICAL]
-        left = 60 - sum(bits[:kept]) - sum(number)
-        for j in plain:
-            bits[j] = 5 if j >= kept else min(10, left // sum(p < kept for p in plain))
+        plain = [j for j in range(kept) if self.kinds[j] != CATEGORICAL]
+        left = ALL_BITS - sum(number) - sum(bits[j] for j in range(kept) if j not in plain)
+        while plain:
+            share = left // len(plain)
+            j = plain.pop()
+            if j >= self.first:
+                share = max(share, ARM_BITS.get(self._real_arms(), LEAST_ARM_BITS))
+            bits[j] = min(MOST_BITS, share, left)
+            left -= bits[j]
         return bits + number
 
     def _digit(self, j: int, value: float) -> int:
@@ -105,9 +138,11 @@ class Levels(Twin):
     def _nothing(self) -> Rewards:
         return Rewards([0] * self.learned, [0.0] * self.learned, [0.0] * self.learned)
 
-    def _rewards(self, level: Level, digits: Cell) -> Rewards:
+    def _place(self, level: Level, digits: Cell) -> tuple[Block, Rewards]:
+        """The block that some digits lie in, and the rewards of their cell in it."""
         context, arm = self._cell(level, digits)
-        return level.blocks.setdefault(context, {}).setdefault(arm, self._nothing())
+        block = level.blocks.setdefault(context, Block())
+        return block, block.rewards.setdefault(arm, self._nothing())
 
     def spread(self, o: int) -> float:
         """The variance of all rewards in an objective."""
@@ -119,28 +154,33 @@ class Levels(Twin):
         return max(square / count - (total / count) * (total / count), 1e-300)
 
     def gain(self, j: int) -> float:
-        """What the best of the first four bits of a coordinate tells, where all others are known well."""
+        """What the best of the first four bits of a coordinate tells, where all others are known well.
+
+        Of very many bases, one in so many is asked.
+        """
+        step = 1 + len(self.bases) // MOST_JUDGED
+        judged = list(self.bases.items())[::step]
         others, known = max(1, len(self.bits) - 1), 0
-        while 2 ** ((known + 1) * others) * 8 <= self.told:
+        while 2 ** ((known + 1) * others) * WELL_KNOWN <= self.told // step:
             known += 1
         best = 0.0
-        for bit in range(min(self.bits[j], 4)):
+        for bit in range(min(self.bits[j], BITS_JUDGED)):
             depth = tuple(bit if other == j else min(known, b) for other, b in enumerate(self.bits))
             total = 0.0
             for o in range(self.learned):
-                total += self._gain(j, bit, depth, o)
+                total += self._gain(judged, j, bit, depth, o)
             best = max(best, total)
         return best
 
-    def _gain(self, j: int, bit: int, depth: Cell, o: int) -> float:
+    def _gain(self, judged: Iterable[tuple[Cell, Rewards]], j: int, bit: int, depth: Cell, o: int) -> float:
         """How far apart the halves of cells are, less what noise adds, as a share of the variance of rewards."""
         pairs: dict[Cell, list[list[float]]] = defaultdict(lambda: [[0.0, 0.0], [0.0, 0.0]])
-        for digits, base in self.bases.items():
+        for digits, base in judged:
             half = pairs[self._top(digits, depth)][self._half(digits, j, bit)]
             half[0] += base.count[o]
             half[1] += base.total[o]
         spread = self.spread(o)
-        weights, told, whole = 10.0, 10.0 * 0.2, 0
+        weights, told, whole = PRIOR_PAIRS, PRIOR_PAIRS * PRIOR_GAIN, 0
         for (count, total), (other, its) in pairs.values():
             if count and other:
                 apart = total / count - its / other
@@ -160,18 +200,21 @@ class Levels(Twin):
         gains = [self.gain(j) for j in range(len(self.bits))]
         depth, visited = [0] * len(self.bits), 1
         contexts: dict[Cell, Cell] = dict.fromkeys(self.bases, ())  # halves that were taken; passed ones do not count
-        levels = [self._level(-1, tuple(depth))]
+        levels = [self._level(-1, -1, tuple(depth))]
         while len(levels) < MOST_LEVELS:
             passed = [self._next_bit(j, depth) for j in range(len(self.bits))]
             depth[: self.first] = passed[: self.first]
             outer = self._best(range(self.first), gains, passed)
             inner = self._best(range(self.first, len(self.bits)), gains, passed)
             finer = [passed[j] + 1 if j == inner else d for j, d in enumerate(depth)]
-            if inner >= 0 and self._count_arm_cells(finer) > (MOST_ARM_CELLS if self.arms else self._most_cells()):
+            if inner >= 0 and self._count_arm_cells(finer) > self._most_cells():
                 inner = -1
             if outer >= 0 and inner >= 0:
                 tells = [gains[j] / 4.0 ** passed[j] for j in (outer, inner)]
-                outer, inner = (-1 if tells[0] * 6 < tells[1] else outer), (-1 if tells[1] * 6 < tells[0] else inner)
+                if tells[0] * ALIKE < tells[1]:
+                    outer = -1
+                elif tells[1] * ALIKE < tells[0]:
+                    inner = -1
             if outer < 0 and inner < 0:
                 break
             if outer >= 0:
@@ -179,9 +222,9 @@ class Levels(Twin):
                 visited, depth[outer] = len(set(contexts.values())), depth[outer] + 1
             if inner >= 0:
                 depth[inner] = passed[inner] + 1
-            if visited * self._count_arm_cells(depth) > max(1024, self.told):
+            if visited * self._count_arm_cells(depth) > max(LEAST_CELLS, self.told):
                 break
-            levels.append(self._level(inner, tuple(depth)))
+            levels.append(self._level(inner, outer, tuple(depth)))
         return levels
 
     def _next_bit(self, j: int, depth: list[int]) -> int:
@@ -200,24 +243,22 @@ class Levels(Twin):
         return max(left, key=lambda j: gains[j] / 4.0 ** bits[j], default=-1)
 
     def _most_cells(self) -> int:
-        return CANDIDATES.get(sum(v == 0 for v in self.values[self.first :]), 512)
+        """Of arms, that a level may have."""
+        if self.arms:
+            return min(len(self.arms), MOST_GROUPS)
+        return FINER * self._most_candidates()
+
+    def _most_candidates(self) -> int:
+        return CANDIDATES.get(self._real_arms(), MOST_CANDIDATES)
+
+    def _real_arms(self) -> int:
+        return sum(v == 0 for v in self.values[self.first :])
 
     def _count_arm_cells(self, depth: Sequence[int]) -> int:
-        return len(self._level(-1, tuple(depth)).arm_cells) if self.arms else 2 ** sum(depth[self.first :])
+        return len(self._level(-1, -1, tuple(depth)).arm_cells) if self.arms else 2 ** sum(depth[self.first :])
 
-    def _level(self, split: int, depth: Cell) -> Level:
+    def _level(self, inner: int, outer: int, depth: Cell) -> Level:
         if self.arms:
             tops = [self._top(self._arm_digits(arm), depth)[self.first :] for arm in range(len(self.arms))]
-            return Level(split, depth, list(dict.fromkeys(tops)))
-        return Level(split, depth, list(itertools.product(*(range(2**d) for d in depth[self.first :]))))
-
-    def _measure_noise(self, o: int) -> float:
-        """The variance of rewards within the cells of the last level, and of two rewards overall."""
-        squares, free, last = 2.0 * self.spread(o), 2.0, self.levels[-1]
-        for block in last.blocks.values():
-            for here in (block[cell] for cell in last.arm_cells if cell in block):
-                count, total = here.count[o], here.total[o]
-                if count > 1:
-                    squares += max(0.0, here.square[o] - total * total / count)
-                    free += count - 1.0
-        return max(squares / free, 1e-300)
+            return Level(inner, outer, depth, list(dict.fromkeys(tops)))
+        return Level(inner, outer, depth, list(itertools.product(*(range(2**d) for d in depth[self.first :]))))

@@ -5,48 +5,42 @@ Sums run in the order of the kernels', so that both round alike.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from paretozoom import Decision, Problem
 from paretozoom.kernels.kinds import CATEGORICAL, PERIODIC
+from tests.reference import along_front
+from tests.reference.estimates import Estimates
 from tests.reference.lattice import Lattice, lattice_of
-from tests.reference.levels import CANDIDATES, Cell, Levels
+from tests.reference.levels import Cell
 from tests.reference.pareto import dominated
 from tests.reference.space import Space
 from tests.reference.twin import Answer, Boxes
 
-OPTIMISM, MOST_MIXED = 0.03, 3
+OPTIMISM = 0.003
+MOST_MIXED = 3
+LEAST_WEIGHT = 0.5
 
 Weighted = list[tuple[Cell, float]]
 
 
-@dataclass
-class Look:
-    """What is known at one context, or at the middle of a base: estimates by level, cell of arms and objective."""
-
-    context: Sequence[float]
-    corners: dict[int, Weighted] = field(default_factory=dict)
-    known: dict[tuple[int, Cell, int], tuple[float, float]] = field(default_factory=dict)
-
-
-class ParetoZoom(Levels):
+class ParetoZoom(Estimates):
     """Slow and obvious; takes the arguments of the package's ParetoZoom."""
 
-    def __init__(self, problem: Problem, *, seed: int = 0) -> None:
+    def __init__(self, problem: Problem, *, spread: str = "arms", seed: int = 0) -> None:
         super().__init__(problem, seed=seed)
         self.space = Space.of(problem)
-        self.roughness: list[list[float]] = []
+        self.offset = [math.nan] * self.learned
+        self.along_front = spread == "front"
 
     # The verbs.
 
     def tell(self, decision: Decision, reward: dict[str, float]) -> None:
-        """Learn what is told, be it a part."""
+        """Learn what is told, be it a part, relative to the first reward of all."""
         kept, told = self.open[decision.number]
         assert kept == decision
         if self.told >= self.following:
@@ -55,133 +49,110 @@ class ParetoZoom(Levels):
         self.problem.encode_context(decision.context, point)
         arm = self.problem.encode_arm(decision.arm, point)
         self.problem.encode_reward(reward, given)
-        digits = self._digits(point.tolist(), arm)
-        places = [self.bases.setdefault(digits, self._nothing())]
-        places += [self._rewards(level, digits) for level in self.levels]
-        for o, value in enumerate(given.tolist()):
-            if not math.isnan(value):
-                for place in places:
-                    place.add(o, 1, value, value * value)
-        self.told += not told
+        self.learn_at(point.tolist(), arm, given.tolist(), not told)
         told.update(reward)
         if len(told) == self.learned:
             del self.open[decision.number]
 
+    def learn_at(self, point: list[float], arm: int, reward: list[float], first_part: bool) -> None:
+        """Learn of an encoded place."""
+        for o, value in enumerate(reward):
+            if math.isnan(self.offset[o]):
+                self.offset[o] = value
+        relative = [value - first for value, first in zip(reward, self.offset, strict=True)]
+        self.learn_of(self._digits(point, arm), relative, first_part)
+
     def answer(self, context: list[float], allowed: Boxes) -> Answer:
-        """A candidate whose index no other dominates, by the size that it stands for."""
+        """A candidate whose index no other dominates: by the size that it stands for, or by its share of the front."""
         u = self.draws()[0]
         if self.arms:
             numbers = [int(row[0]) for row in allowed] or list(range(len(self.arms)))
-            marked = [numbers[k] for k in self.front_of(self.indices(context, numbers))]
-            arm = marked[int(u * len(marked))]
-            return arm, self.arms[arm], 1.0 / len(marked), arm
+            indices = self.indices(context, numbers)
+            marked = self.front_of(indices)
+            if self.along_front:
+                k, density = self._draw_along(indices, marked, u)
+            else:
+                k, density = marked[int(u * len(marked))], 1.0 / len(marked)
+            return numbers[k], self.arms[numbers[k]], density, numbers[k]
         lattice = self.candidates(allowed)
-        marked = self.front_of(self.indices(context, lattice.points.values()))
-        return -1, lattice.points[lattice.draw(marked, u)], 1.0 / lattice.size(marked), -1
+        indices = self.indices(context, lattice.points.values())
+        marked = self.front_of(indices)
+        if self.along_front:
+            k, chance = self._draw_along(indices, marked, u)
+            density = chance / (lattice.volumes[k // lattice.per_cell] / lattice.per_cell)
+        else:
+            k, density = lattice.draw(marked, u), 1.0 / lattice.size(marked)
+        return -1, lattice.points[k], density, -1
+
+    @staticmethod
+    def _draw_along(indices: list[list[float]], marked: list[int], u: float) -> tuple[int, float]:
+        """One of the front by what it stands for, and the chance of that."""
+        weights = along_front.weigh([indices[k] for k in marked])
+        drawn = along_front.draw(weights, u)
+        return marked[drawn], weights[drawn] / along_front.total(weights)
 
     def candidates(self, allowed: Boxes, shifts: Sequence[float] | None = None) -> Lattice:
         """Of the decision that is being made, unless shifts are given."""
-        real = sum(v == 0 for v in self.values[self.first :])
-        drawn = [self.draws(1 + k // 4)[k % 4] for k in range(real)]
-        return lattice_of(self.space, allowed, drawn if shifts is None else shifts, CANDIDATES.get(real, 512))
+        drawn = [self.draws(1 + k // 4)[k % 4] for k in range(self._real_arms())]
+        return lattice_of(self.space, allowed, drawn if shifts is None else shifts, self._most_candidates())
 
-    def indices(self, context: list[float], arms: Iterable[Any], optimistic: bool = True) -> list[list[float]]:
-        """Estimates with a little optimism, of arms by number or by place."""
-        look, optimism = Look(context), OPTIMISM if optimistic else 0.0
-        last = self.last_level(look)
+    # What is known at a context.
+
+    def indices(
+        self, context: Sequence[float], arms: Iterable[Any], optimism: float | None = None
+    ) -> list[list[float]]:
+        """Estimates and a little of their doubts, of arms by number or by place, relative to the first reward."""
+        last = self.last_level(context)
         if last < 0:
             return [[0.0] * self.learned for _ in arms]
+        table = self.row(last, context, OPTIMISM if optimism is None else optimism)
         rows = []
         for arm in arms:
-            corners = self._arm_corners(last, arm)
-            estimates = [self._between(look, last, corners, o) for o in range(self.learned)]
-            rows.append([mean + optimism * math.sqrt(variance) for mean, variance in estimates])
+            row = [0.0] * self.learned
+            for cell, weight in self._arm_corners(last, arm):
+                for o in range(self.learned):
+                    row[o] += weight * table[cell][o]
+            rows.append(row)
         return rows
 
-    @staticmethod
-    def front_of(vectors: list[list[float]]) -> list[int]:
-        """Who is dominated is so by one of the front, which comes earlier in falling order of the vectors."""
-        kept: list[tuple[float, ...]] = []
-        for vector in sorted(set(map(tuple, vectors)), reverse=True):
-            if not any(dominated(vector, other) for other in kept):
-                kept.append(vector)
-        best = set(kept)
-        return [k for k, vector in enumerate(vectors) if tuple(vector) in best]
-
-    # Estimates.
-
-    def last_level(self, look: Look) -> int:
-        """The second in a row in which no cell makes much of its own rewards, else the last of all; -1 if none is."""
-        idle = 0
-        for k, level in enumerate(self.levels):
-            cells = {cell for block, _ in self._context_corners(look, k) for cell in level.blocks[block]}
-            busy = k == 0 or any(self._own(look, k, c, o)[0] > 0.1 for c in cells for o in range(self.learned))
-            idle = 0 if busy else idle + 1
-            if idle == 2:
+    def last_level(self, context: Sequence[float]) -> int:
+        """The finest whose visited cells of contexts around this one have half of the weight; -1 if there is none."""
+        for k in reversed(range(len(self.levels))):
+            if self._weight(self.visited(k, context)) >= LEAST_WEIGHT:
                 return k
-        return len(self.levels) - 1
+        return -1
 
-    def estimate(self, look: Look, k: int, cell: Cell, o: int) -> tuple[float, float]:
-        """The mean reward of a cell of arms and its variance: what the coarser level says, corrected."""
-        if (k, cell, o) not in look.known:
-            share, own, noise = self._own(look, k, cell, o)
-            if k == 0:
-                seen = any(block[cell].count[o] for block in self.levels[0].blocks.values())
-                look.known[k, cell, o] = (own, noise) if seen else (0.0, self.noise[o])
-            else:
-                mean, doubt = self._before(look, k, cell, o)
-                rough, rest, both = self.roughness[k][o], 1.0 - share, min(noise, doubt)
-                variance = rest * rest * (doubt + rough) + share * share * noise + 2.0 * share * rest * both
-                look.known[k, cell, o] = mean + share * (own - mean), variance
-        return look.known[k, cell, o]
+    def row(self, k: int, context: Sequence[float], optimism: float) -> dict[Cell, list[float]]:
+        """The indices of a level's cells of arms, between the visited cells of contexts."""
+        around, blocks = self.visited(k, context), self.levels[k].blocks
+        all_weight, row = self._weight(around), {}
+        for cell in self.levels[k].arm_cells:
+            indices = [0.0] * self.learned
+            for block, weight in around:
+                for o, (estimate, doubt) in enumerate(blocks[block].known[cell]):
+                    indices[o] += weight / all_weight * (estimate + optimism * doubt)
+            row[cell] = indices
+        return row
 
-    def _own(self, look: Look, k: int, cell: Cell, o: int) -> tuple[float, float, float]:
-        """What counts of a cell's own rewards, their mean between the cells of contexts, and its variance."""
-        weights = mean = noise = 0.0
-        for block, weight in self._context_corners(look, k):
-            here = self.levels[k].blocks[block].get(cell, self._nothing())
-            own, doubt = here.mean(o, self.noise[o])
-            weights += weight if here.count[o] else 0.0
-            mean += weight * own
-            noise += weight * weight * doubt
-        if k == 0 or weights <= 0.05:
-            return 0.0, mean, noise
-        inverse = 1.0 / weights
-        noise *= inverse * inverse
-        return self.roughness[k][o] / (self.roughness[k][o] + noise), mean / weights, noise
-
-    def _before(self, look: Look, k: int, cell: Cell, o: int) -> tuple[float, float]:
-        """What the level before says: three quarters of the cell's parent, the rest of the parent's neighbour."""
-        parent, beside = self.parents(k, cell)
-        if self.levels[k].split < 0:
-            return self.estimate(look, k - 1, parent, o)
-        pairs = zip(self.estimate(look, k - 1, parent, o), self.estimate(look, k - 1, beside, o), strict=True)
-        mean, doubt = (0.75 * near + 0.25 * next_to for near, next_to in pairs)
-        return mean, doubt
-
-    def parents(self, k: int, cell: Cell) -> tuple[Cell, Cell]:
-        """The cell that a cell of arms is in at the level before, and the one next to that."""
-        j = self.levels[k].split - self.first
-        if self.levels[k].split < 0:
-            return cell, cell
-        if self.arms:
-            steps = zip(cell, self.levels[k].depth[self.first :], self.levels[k - 1].depth[self.first :], strict=True)
-            parent = tuple(digit >> (now - before) for digit, now, before in steps)
-            return parent, parent
-        cells, near = 2 ** self.levels[k - 1].depth[self.first + j], cell[j] // 2
-        beside = near + (1 if cell[j] % 2 else -1)
-        if self.kinds[self.first + j] == PERIODIC:
-            beside %= cells
-        elif self.kinds[self.first + j] == CATEGORICAL or not 0 <= beside < cells:
-            beside = near
-        return (*cell[:j], near, *cell[j + 1 :]), (*cell[:j], beside, *cell[j + 1 :])
-
-    def _context_corners(self, look: Look, k: int) -> Weighted:
+    def visited(self, k: int, context: Sequence[float]) -> Weighted:
         """The visited cells around a context."""
-        if k not in look.corners:
-            around = self._corners(range(self.first), self.levels[k].depth, look.context)
-            look.corners[k] = [(cell, weight) for cell, weight in around if cell in self.levels[k].blocks]
-        return look.corners[k]
+        around = self._corners(range(self.first), self.levels[k].depth, context)
+        return [(cell, weight) for cell, weight in around if cell in self.levels[k].blocks]
+
+    @staticmethod
+    def _weight(around: Weighted) -> float:
+        total = 0.0
+        for _, weight in around:
+            total += weight
+        return total
+
+    def counts(self, context: Sequence[float], arm: Any) -> list[int]:
+        """Of the finest cell that an estimate is made of."""
+        level = self.levels[self.last_level(context)]
+        digits = self._digits([*context, *(self.arms[arm] if self.arms else arm)], arm if self.arms else -1)
+        block, cell = self._cell(level, digits)
+        rewards = level.blocks[block].rewards if block in level.blocks else {}
+        return rewards.get(cell, self._nothing()).count
 
     def _arm_corners(self, k: int, arm: Any) -> Weighted:
         if self.arms:
@@ -191,13 +162,13 @@ class ParetoZoom(Levels):
     def _corners(self, coordinates: Iterable[int], depth: Cell, place: Sequence[float]) -> Weighted:
         """The cells between whose centres a place lies, with weights; of the first three continuous coordinates."""
         corners: Weighted = [((), 1.0)]
-        mixed = 0
+        interpolated = 0
         for j, value in zip(coordinates, place, strict=False):
-            if depth[j] == 0 or self.kinds[j] == CATEGORICAL or mixed == MOST_MIXED:
+            if depth[j] == 0 or self.kinds[j] == CATEGORICAL or interpolated == MOST_MIXED:
                 digit = self._digit(j, value) >> (self.bits[j] - depth[j])
                 corners = [((*cell, digit), weight) for cell, weight in corners]
                 continue
-            mixed += 1
+            interpolated += 1
             cells, position = 2 ** depth[j], value * 2 ** depth[j] - 0.5
             low, share = math.floor(position), position - math.floor(position)
             ends = [low % cells, (low + 1) % cells]
@@ -210,57 +181,12 @@ class ParetoZoom(Levels):
             ]
         return corners
 
-    def _between(self, look: Look, k: int, corners: Weighted, o: int) -> tuple[float, float]:
-        mean = variance = 0.0
-        for cell, weight in corners:
-            one, its = self.estimate(look, k, cell, o)
-            mean += weight * one
-            variance += weight * its
-        return mean, variance
-
-    # The levels, made anew.
-
-    def rebuild(self) -> None:
-        """Choose splits, sum the bases in the cells of all levels, estimate noise and roughness."""
-        self.following = self.told + max(4, self.told // (5 if self.told < 1000 else 2))
-        self.levels = self.choose_splits()
-        for level, (digits, base) in itertools.product(self.levels, self.bases.items()):
-            cell = self._rewards(level, digits)
-            for o in range(self.learned):
-                cell.add(o, base.count[o], base.total[o], base.square[o])
-        self.noise = [self._measure_noise(o) for o in range(self.learned)]
-        self._measure_roughness()
-
-    def _measure_roughness(self) -> None:
-        """What the level before leaves of a base and of others in its cell has the variance of a level in common."""
-        step = max(1, len(self.bases) // 256)
-        sample = [(d, base, self._middle(d)) for d, base in list(self.bases.items())[len(self.bases) % step :: step]]
-        self.roughness = [[1.0] * self.learned]
-        for k, level in enumerate(self.levels[1:], 1):
-            prior = [0.25 * (self.spread(o) if k == 1 else self.roughness[-1][o]) for o in range(self.learned)]
-            weights, squares = [2.0] * self.learned, [2.0 * value for value in prior]
-            for (digits, base, (look, arm)), o in itertools.product(sample, range(self.learned)):
-                own, cell = base.count[o], self._cell(level, digits)[1]
-                here = self._rewards(level, digits)
-                others = here.count[o] - own
-                if own == 0 or others == 0:
-                    continue
-                rest = (here.total[o] - base.total[o]) / others - self._expected(look, k, cell, o)
-                left = base.total[o] / own - self._between(look, k - 1, self._arm_corners(k - 1, arm), o)[0]
-                weight = own * min(1.0, others / 16.0)
-                weights[o] += weight
-                squares[o] += weight * left * rest
-            rough = [max(s / w, 0.01 * p) for s, w, p in zip(squares, weights, prior, strict=True)]
-            self.roughness.append(rough)
-
-    def _expected(self, look: Look, k: int, cell: Cell, o: int) -> float:
-        parent, beside = self.parents(k, cell)
-        return 0.75 * self.estimate(look, k - 1, parent, o)[0] + 0.25 * self.estimate(look, k - 1, beside, o)[0]
-
-    def _middle(self, digits: Cell) -> tuple[Look, Any]:
-        """The context in the middle of a base, and its arm."""
-        middle = [
-            float(digit) if kind == CATEGORICAL else (digit + 0.5) / 2**bits
-            for digit, kind, bits in zip(digits, self.kinds, self.bits, strict=False)
-        ]
-        return Look(middle[: self.first]), digits[-1] if self.arms else middle[self.first :]
+    @staticmethod
+    def front_of(vectors: list[list[float]]) -> list[int]:
+        """Who is dominated is so by one of the front, which comes earlier in falling order of the vectors."""
+        kept: list[tuple[float, ...]] = []
+        for vector in sorted(set(map(tuple, vectors)), reverse=True):
+            if not any(dominated(vector, other) for other in kept):
+                kept.append(vector)
+        best = set(kept)
+        return [k for k, vector in enumerate(vectors) if tuple(vector) in best]
