@@ -91,6 +91,29 @@ def study(
 
 
 @app.command()
+def play(
+    environment: Annotated[str, typer.Argument(help="An environment with known truth.")] = "paper",
+    policy: Annotated[str, typer.Option(help="The policy that plays, at its defaults.")] = "pareto-zoom",
+    rounds: Annotated[int, typer.Option(help="Rounds of a run.")] = 10_000,
+    runs: Annotated[int, typer.Option(help="Runs.")] = 3,
+    seed: Annotated[int, typer.Option(help="The seed of all runs.")] = 0,
+    jobs: Jobs = None,
+) -> None:
+    """Let a policy play beside Random, and show how well and how fairly it does."""
+    from tempfile import TemporaryDirectory
+
+    from paretozoom.study import Spec, Study, run_study
+
+    _say_if_compiling()
+    players = tuple(Spec(name) for name in dict.fromkeys((policy, "random")))
+    plan = Study("play", rounds, runs, (Spec(environment),), players, seed=seed)
+    with TemporaryDirectory() as folder, _progress(f"{environment}: {rounds:,} rounds") as shown:
+        results = run_study(plan, Path(folder), jobs=jobs, **shown)
+    _print_policies(environment, results["environments"][environment]["policies"])
+    _print_text(CAPTION)
+
+
+@app.command()
 def reproduce(
     runs: Annotated[int | None, typer.Option(help="Runs of each policy; 100 as in the paper unless given.")] = None,
     rounds: Annotated[int | None, typer.Option(help="Rounds of a run; 100,000 unless given.")] = None,

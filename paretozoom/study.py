@@ -52,11 +52,15 @@ class Spec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.label or self.name
 
 
+DEFAULT = (Spec("pareto-zoom"), Spec("random"))
+
+
 class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What is compared, where, for how long and how often.
 
     A policy that takes a horizon gets the number of rounds, unless its parameters say otherwise
-    (``horizon = "unknown"`` for None). The description is for readers: the report and the command line show it.
+    (``horizon = "unknown"`` for None). Without policies, ParetoZoom plays beside Random. The description is for
+    readers: the report and the command line show it.
 
     >>> study = Study("small", 100, 2, (Spec("paper"),), (Spec("random"), Spec("pcz")))
     >>> study.policy(1, study.environment(0).problem).parameters["horizon"]
@@ -67,7 +71,7 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rounds: int
     runs: int
     environments: tuple[Spec, ...]
-    policies: tuple[Spec, ...]
+    policies: tuple[Spec, ...] = DEFAULT
     seed: int = 0
     delay: int = 0
     description: str = ""

@@ -200,6 +200,26 @@ def test_study_command(tmp_path: Path) -> None:
     assert "Two [short] runs." in (tmp_path / "out" / "report.html").read_text()
 
 
+def test_play_lets_pareto_zoom_play_beside_random() -> None:
+    shown = CliRunner().invoke(app, ["play", "tents", "--rounds", "400", "--runs", "2", "--jobs", "1"])
+    assert shown.exit_code == 0, shown.output
+    assert "tents" in shown.output
+    rows = [line.split()[0] for line in shown.output.splitlines() if line.split()]
+    assert {"pareto-zoom", "random"} <= set(rows)
+
+
+def test_play_lets_another_policy_play() -> None:
+    shown = CliRunner().invoke(app, ["play", "--policy", "random", "--rounds", "50", "--runs", "1", "--jobs", "1"])
+    assert shown.exit_code == 0, shown.output
+    assert "paper" in shown.output
+    assert "pareto-zoom" not in shown.output
+
+
+def test_pareto_zoom_plays_in_a_study_without_policies() -> None:
+    study = Study("small", 10, 1, (Spec("paper"),))
+    assert [policy.name for policy in study.policies] == ["pareto-zoom", "random"]
+
+
 def test_a_study_of_my_own_notices_every_change(tmp_path: Path) -> None:
     """A task in a file beside the study, whose kernel calls a helper in yet another file; then the helper changes."""
     (tmp_path / "my_task.py").write_text(
