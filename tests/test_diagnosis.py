@@ -73,7 +73,11 @@ def test_the_paper_s_task_breaks_its_similarity() -> None:
         assert 0.6 < scaled.factor < 1.2
 
 
-@pytest.mark.parametrize("task", [Tents(), Tents(objectives=3, spread=0.1), Tents(arms=9), Devices()], ids=repr)
+@pytest.mark.parametrize(
+    "task",
+    [Tents(), Tents(objectives=3, spread=0.1), Tents(arms=9), Devices()],
+    ids=["two", "three", "nine arms", "devices"],
+)
 def test_tasks_that_keep_assumption_1(task: Task) -> None:
     truth = task.lipschitz(similarity=task.similarity)
     found = diagnose(task.problem, task.similarity, played(task, 1))
