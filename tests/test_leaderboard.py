@@ -231,6 +231,7 @@ def test_kept_runs_are_of_known_settings_and_seeds() -> None:
         assert 0 <= run.seed < schedule.RUNS[run.horizon]
 
 
+@pytest.mark.proof  # needs the extra peers, gigabytes of packages
 @pytest.mark.filterwarnings("ignore")  # of their own packages
 @pytest.mark.parametrize("name", sorted(MODULES))
 def test_rivals_play(name: str) -> None:
