@@ -25,7 +25,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-FIRST_USE = "half a minute for PCZ, several minutes for study table1 on first use; kept for the next time"
+FIRST_USE = "half a minute for PCZ, a minute for ParetoZoom, several for study table1; kept for the next time"
 CAPTION = (
     "regret: how far choices were from the best trade-offs, added up, ± its standard error; /random: over that of "
     "random play; front: share of choices among the best trade-offs; m/M: of these the least over the most played bin, "

@@ -42,13 +42,18 @@ def paper_local_entropy(rounds: Iterable[Round]) -> dict[str, Any]:
         part = paper_bin(r.decision)
         if part is not None:
             per_slice.setdefault(math.floor(20 * r.decision.context["x"]), Counter())[part] += 1
+    return {"local_entropy": mean_entropy(per_slice)}
+
+
+def mean_entropy(per_slice: dict[int, Counter[int]]) -> float | None:
+    """Of the six bins in slices with at least 30 rounds, corrected for few of them; None if there is no such slice."""
     scores = []
     for counts in per_slice.values():
         n = counts.total()
         if n >= 30:
             entropy = -sum(c / n * math.log(c / n) for c in counts.values()) + (len(counts) - 1) / (2 * n)
             scores.append((min(1.0, entropy / math.log(6)), n))
-    return {"local_entropy": sum(s * n for s, n in scores) / sum(n for _, n in scores) if scores else None}
+    return sum(s * n for s, n in scores) / sum(n for _, n in scores) if scores else None
 
 
 def mean_reward(rounds: Sequence[Round]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from paretozoom.environments import ConvexFront
 from paretozoom.metrics import FrontEntropy, LocalEntropy
 from paretozoom.records import Round
 from tests.environments.test_along_front import Flat
+from tests.metrics.slow import mean_entropy
 from tests.metrics.toy import played
 
 WIDTH, SHARP = 0.25, 0.12
@@ -31,7 +32,7 @@ def length_to(along: float) -> float:
     return float(np.hypot(np.diff(first), np.diff(second)).sum())
 
 
-def slow_front_entropy(rounds: Iterable[Round]) -> float:
+def slow_front_entropy(rounds: Iterable[Round]) -> float | None:
     """By definition, round by round; both objectives have the same range on the convex front."""
     per_slice: dict[int, Counter[int]] = {}
     for r in rounds:
@@ -40,13 +41,7 @@ def slow_front_entropy(rounds: Iterable[Round]) -> float:
         if 0 <= along <= WIDTH:
             part = math.floor(6 * length_to(along) / length_to(WIDTH))
             per_slice.setdefault(math.floor(20 * x), Counter())[min(part, 5)] += 1
-    scores = []
-    for counts in per_slice.values():
-        n = counts.total()
-        if n >= 30:
-            entropy = -sum(c / n * math.log(c / n) for c in counts.values()) + (len(counts) - 1) / (2 * n)
-            scores.append((min(1.0, entropy / math.log(6)), n))
-    return sum(s * n for s, n in scores) / sum(n for _, n in scores)
+    return mean_entropy(per_slice)
 
 
 def test_against_the_slow_twin(measure):
