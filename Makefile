@@ -21,6 +21,7 @@ prove: $(VENV)/dev
 	$(BIN)/python benchmarks/rounds.py
 	$(BIN)/python benchmarks/policies.py
 	$(BIN)/python benchmarks/pareto_zoom.py
+	$(BIN)/python benchmarks/service.py
 
 $(VENV)/run: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

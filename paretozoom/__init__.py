@@ -6,6 +6,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from paretozoom.async_client import AsyncClient
+    from paretozoom.client import Client, ServiceError
     from paretozoom.diagnosis import Diagnoser, Diagnosis, Place, diagnose
     from paretozoom.dimensions import Categorical, Finite, Integer, Objective, Real
     from paretozoom.environments import (
@@ -71,6 +73,8 @@ if TYPE_CHECKING:
 
 # Imported when first used: importing the package costs no compiler.
 _HOMES = {
+    "async_client": ["AsyncClient"],
+    "client": ["Client", "ServiceError"],
     "diagnosis": ["Diagnoser", "Diagnosis", "Place", "diagnose"],
     "dimensions": ["Categorical", "Finite", "Integer", "Objective", "Real"],
     "environments": [
@@ -144,10 +148,12 @@ __all__ = [
     "PCZ",
     "AnnealingPareto",
     "Asked",
+    "AsyncClient",
     "Boxes",
     "Bridge",
     "Catalogue",
     "Categorical",
+    "Client",
     "ClusteredUsers",
     "ConcaveFront",
     "ContextualZooming",
@@ -195,6 +201,7 @@ __all__ = [
     "Round",
     "Rounds",
     "ScalarizedUCB1",
+    "ServiceError",
     "Similarity",
     "SmoothRidges",
     "Snapshot",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import paretozoom
+from paretozoom.operations import app as operations
 from paretozoom.records import Refused
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.add_typer(operations)
 
 FIRST_USE = "half a minute for PCZ, a minute for ParetoZoom, several for study table1; kept for the next time"
 CAPTION = (

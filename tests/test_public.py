@@ -106,7 +106,7 @@ def test_every_common_parameter_is_explained() -> None:
 
 
 @pytest.mark.parametrize(
-    "document", ["README.md", "CONTRIBUTING.md", "docs/guide.md", "docs/policies.md", "docs/zoo.md"]
+    "document", ["README.md", "CONTRIBUTING.md", "docs/guide.md", "docs/policies.md", "docs/zoo.md", "docs/service.md"]
 )
 def test_links_lead_somewhere(document: str) -> None:
     for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", (ROOT / document).read_text()):

@@ -69,7 +69,8 @@ class Policy:
     """
 
     name: ClassVar[str]
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 1  # of the algorithm: another one for whatever changes what a log adds up to
+    reads: ClassVar[tuple[int, ...]] = ()  # earlier versions whose snapshots `_upgraded` can make into today's
     kernel: ClassVar[ModuleType]
     about: ClassVar[About] = About("")
     in_parts: ClassVar[bool] = True  # may learn from one objective before another is told
@@ -105,6 +106,10 @@ class Policy:
     def _filled(self, arrays: Mapping[str, npt.NDArray[Any]], key: Ints, number: int) -> tuple[Floats, Ints]:
         """The two arrays that hold what `_arrays` gave."""
         return self._memory(key)
+
+    def _upgraded(self, snapshot: Snapshot) -> Snapshot:
+        """A snapshot of a version in `reads` as today's would be."""
+        return snapshot
 
     def _begin(self, decision: Decision) -> None:
         """What asking changes in the learned arrays apart from the draw; called when a decision is replayed."""
@@ -146,14 +151,29 @@ class Policy:
         Of finite arms name the labels; otherwise give a box, or a list of boxes: what each dimension may be, as
         ``{"price": (2, 5), "codec": ["x264", "av1"]}``; dimensions left out may be anything.
         """
+        decision, point = self._draw(context, feasible, self.number)
+        self._remember(decision, point)
+        return decision
+
+    def propose(self, context: Values = (), *, feasible: Any = None, ahead: int = 0) -> Decision:
+        """The decision that `ask` would make after `ahead` others, if nothing is told meanwhile; it is not made.
+
+        ``replay(Asked(decision))`` makes it: for whoever must write a decision down first.
+
+        >>> from paretozoom import PaperTask, Random
+        >>> policy = Random(PaperTask().problem, seed=1)
+        >>> later = policy.propose([0.5], ahead=1)
+        >>> policy.ask([0.5]).number, policy.ask([0.5]) == later
+        (0, True)
+        """
+        return self._draw(context, feasible, self.number + ahead)[0]
+
+    def _draw(self, context: Values, feasible: Any, number: int) -> tuple[Decision, Floats]:
         allowed = self._encode_feasible(feasible)
         point = np.empty(self._dim)
         plain = self.problem.encode_context(context, point)
-        number = self.number
         arm, density, credit = self.kernel.ask(self._floats, self._ints, number, point, allowed)
-        decision = Decision(number, plain, self.problem.decode_arm(arm, point), density, credit)
-        self._remember(decision, point)
-        return decision
+        return Decision(number, plain, self.problem.decode_arm(arm, point), density, credit), point
 
     def _encode_feasible(self, feasible: Any) -> Floats:
         if feasible is None:
@@ -335,9 +355,11 @@ class Policy:
             raise Refused(
                 f"snapshot: a {type(snapshot).__name__} is not a Snapshot; of bytes, Snapshot.from_bytes makes one"
             )
+        if snapshot.header.get("version") in self.reads:
+            snapshot = self._upgraded(snapshot)
         for field, mine in self._identity().items():
             theirs = snapshot.header.get(field)
-            if theirs != mine:
+            if theirs != mine and not (field == "version" and theirs in self.reads):
                 raise Refused(f"snapshot: {differing(field, theirs, mine)}")
         digits, number = snapshot.header.get("seed"), snapshot.header.get("number")
         if not isinstance(digits, str) or not digits.isdecimal():

@@ -1,0 +1,199 @@
+"""How fast is the service, beside a bare echo of the same framework in the same run?
+
+First an application that sends back what it gets, then decide+reward pairs on SQLite and on PostgreSQL, at 1, 16 and 64
+connections, then batches of 100; then how long it takes to replay a long log, and to start from a snapshot with that
+log behind it. Client and server are processes of their own. Run: python benchmarks/service.py [events to replay]
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from load import Load, batches, echoes, pairs, play
+from rich.console import Console
+from rich.table import Table
+
+from paretozoom import Objective, ParetoZoom, Problem, Real
+from paretozoom.client import Client
+from paretozoom.records import Asked, Told
+from paretozoom.service.experiment import Experiment
+from paretozoom.service.loading import load_experiment, replay_experiment
+from paretozoom.store import Addition, open_store
+from paretozoom.store.events import Created, Decided, Entry, Event, Rewarded
+
+SECONDS = 6.0
+CONNECTIONS = (1, 16, 64)
+BATCH = 100
+NAME = "bench"
+PROBLEM = Problem(context=[Real("x")], arm=[Real("y")], objectives=[Objective("a"), Objective("b")])
+
+
+class Echo(msgspec.Struct):
+    """What the bare application takes and sends back."""
+
+    context: dict[str, Any]
+    request_id: str
+
+
+def run_echo(port: int) -> None:
+    """The bare application, with what it needs and nothing else."""
+    import uvicorn
+    from litestar import Litestar, post
+
+    @post("/echo")
+    async def echo(data: Echo) -> Echo:
+        return data
+
+    uvicorn.run(Litestar([echo], logging_config=None), port=port, access_log=False, log_level="warning")
+
+
+@contextmanager
+def process(*command: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that ends with the block."""
+    running = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    try:
+        yield running
+    finally:
+        running.send_signal(signal.SIGTERM)
+        running.wait(30)
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+def wait_for(port: int) -> None:
+    """Until somebody listens."""
+    for _ in range(600):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.1)
+    raise TimeoutError(f"nobody listens on port {port}")
+
+
+def load_service(where: str, table: Table, echo: dict[int, Load], label: str) -> None:
+    """Pairs and batches on one store."""
+    port = free_port()
+    with process(sys.executable, "-m", "paretozoom", "serve", "--store", where, "--port", str(port)):
+        wait_for(port)
+        with Client(f"http://127.0.0.1:{port}") as client:
+            client.create(NAME, PROBLEM, seed=1)
+            client.wait_until_ready(600)
+        for connections in CONNECTIONS:
+            add_row(table, label, connections, play(port, pairs(NAME), connections, SECONDS), echo[connections])
+        for connections in (1, 4):
+            found = play(port, batches(NAME, BATCH), connections, SECONDS)
+            add_row(table, f"{label}, {BATCH} pairs each", connections, found, None, BATCH / 2)
+        found = play(port, batches(NAME, BATCH, rewarded=False), 4, SECONDS)
+        add_row(table, f"{label}, {BATCH} decisions each", 4, found, None, BATCH)
+
+
+def add_row(table: Table, label: str, connections: int, found: Load, echo: Load | None, each: float = 1.0) -> None:
+    """One line; of batches also the decisions per second, half of the requests being rewards."""
+    share = "" if echo is None else f"{found.rate / echo.rate:.0%}"
+    tail = "" if echo is None else f"{found.percentile(99) / echo.percentile(99):.1f}"
+    decisions = "" if each == 1.0 else f"{found.rate * each:,.0f}"
+    latencies = [f"{found.percentile(p):.2f}" for p in (50, 95, 99)]
+    table.add_row(label, str(connections), f"{found.rate:,.0f}", share, *latencies, tail, decisions, str(found.refused))
+
+
+def replaying(events: int, console: Console) -> None:
+    """A long log: how long until it is replayed, and until a service over it is ready."""
+    with tempfile.TemporaryDirectory() as folder:
+        store = open_store(Path(folder))
+        policy = ParetoZoom(PROBLEM, seed=1)
+        first = Entry(1, 0.0, Created(PROBLEM, "pareto-zoom", {}, 1, policy.version, by="bench"))
+        store.append([Addition(NAME, 0, [first.event], 0.0)])
+        luck = np.random.default_rng(0)
+        written = 1
+        while written < events:
+            chunk: list[Event] = []
+            for x in luck.random(2_500):
+                decision = policy.propose([x])
+                y = decision.arm["y"]
+                reward = {"a": float(luck.random() < 1 - abs(y - x)), "b": float(luck.random() < abs(y - x / 2))}
+                policy.replay(Asked(decision))
+                policy.replay(Told(decision.number, reward))
+                chunk += [Decided(decision), Rewarded(decision.number, reward)]
+            store.append([Addition(NAME, written, chunk, 0.0)])
+            written += len(chunk)
+        began = time.perf_counter()
+        whole = replay_experiment(store, NAME)
+        replayed = time.perf_counter() - began
+        data = whole.dump().to_bytes()
+        store.append([Addition(NAME, written, (), 0.0, snapshot=data)])
+        began = time.perf_counter()
+        same = load_experiment(store, NAME)[0].digest() == whole.digest()
+        loaded = time.perf_counter() - began
+        assert isinstance(Experiment.load(NAME, data), Experiment)
+        store.close()
+        port = free_port()
+        began = time.perf_counter()
+        with process(sys.executable, "-m", "paretozoom", "serve", "--store", folder, "--port", str(port)):
+            wait_for(port)
+            with Client(f"http://127.0.0.1:{port}") as client:
+                client.wait_until_ready()
+                client.experiment(NAME).ask([0.5])
+            started = time.perf_counter() - began
+        size = sum(file.stat().st_size for file in Path(folder).rglob("*") if file.is_file()) / 1e6
+    console.print(
+        f"{written:,} events: replayed in {replayed:.1f} s ({replayed / written * 1e6:.1f} us each), read from a "
+        f"snapshot of {len(data) / 1e6:.1f} MB in {loaded:.2f} s, {'the same' if same else 'ANOTHER'} state; from "
+        f"starting the process to its first decision {started:.2f} s; {size:.0f} MB on disk"
+    )
+
+
+def main() -> None:
+    """Print the table."""
+    if sys.argv[1:2] == ["--echo"]:
+        run_echo(int(sys.argv[2]))
+        return
+    console = Console(width=max(120, Console().width))
+    table = Table(title=f"Closed loops of {SECONDS:g} s on {os.cpu_count()} cores, durability commit; latencies in ms")
+    for head in (
+        "what",
+        "connections",
+        "requests/s",
+        "/echo",
+        "p50",
+        "p95",
+        "p99",
+        "p99/echo",
+        "decisions/s",
+        "refused",
+    ):
+        table.add_column(head, justify="left" if head == "what" else "right", no_wrap=True)
+    port, echo = free_port(), {}
+    with process(sys.executable, __file__, "--echo", str(port)):
+        wait_for(port)
+        for connections in CONNECTIONS:
+            echo[connections] = play(port, echoes(), connections, SECONDS)
+            add_row(table, "bare echo", connections, echo[connections], None)
+    with tempfile.TemporaryDirectory() as folder:
+        load_service(folder, table, echo, "SQLite")
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+    from tests.postgres import BY_SOCKET, fresh_database, started
+
+    with started(BY_SOCKET) as server, fresh_database(server) as url:
+        load_service(url, table, echo, "PostgreSQL")
+    console.print(table)
+    replaying(int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000, console)
+
+
+if __name__ == "__main__":
+    main()

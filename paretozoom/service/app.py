@@ -1,0 +1,163 @@
+"""The service as an ASGI application over a store."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+from litestar import Litestar, Request, Response
+from litestar.datastructures import State
+from litestar.enums import MediaType
+from litestar.exceptions import HTTPException
+from litestar.openapi.config import OpenAPIConfig
+from litestar.openapi.plugins import SwaggerRenderPlugin
+from litestar.openapi.spec import Components, SecurityScheme
+
+import paretozoom
+from paretozoom.records import Refused
+from paretozoom.service.bodies import Failure
+from paretozoom.service.draft import Declined
+from paretozoom.service.keeper import Keeper
+from paretozoom.service.kept import Limits
+from paretozoom.service.meters import Meters
+from paretozoom.service.routes import ROUTES
+from paretozoom.service.routes.document import complete
+from paretozoom.service.routes.reading import Strictly
+from paretozoom.service.tokens import Tokens
+from paretozoom.store import Full, Held, Store, StoreError
+
+log = logging.getLogger("paretozoom")
+HEADERS = {
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cache-control": "no-store",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+}
+CDN = "https://cdn.jsdelivr.net"  # where the page of the document gets its script
+FOR_PAGES = (
+    f"default-src 'none'; script-src {CDN} 'unsafe-inline'; style-src {CDN} 'unsafe-inline'; img-src {CDN} data:; "
+    "connect-src 'self'; frame-ancestors 'none'"
+)
+SECONDS_BETWEEN_LOOKS = 1.0  # at the log of tokens
+
+
+def create_app(store: Store, *, limits: Limits | None = None, snapshot_every: int = 100_000) -> Litestar:
+    """The service over a store; as long as it has no tokens, anyone who reaches it may do anything."""
+    limits = limits or Limits()
+    keeper = Keeper(store, limits, snapshot_every=snapshot_every)
+    tokens = Tokens()
+
+    @asynccontextmanager
+    async def life(_: Litestar) -> AsyncIterator[None]:
+        try:
+            await asyncio.to_thread(tokens.refresh, store)
+            await keeper.start()
+        except (StoreError, Refused) as error:
+            log.error("the service cannot start", extra={"error": str(error)})
+            for kept in keeper.kept.values():
+                kept.hold.release()
+            store.close()
+            raise
+        tasks = [asyncio.create_task(keeper.compile_all()), asyncio.create_task(_watch(tokens, store))]
+        try:
+            yield
+        finally:
+            await keeper.stop()
+            for task in tasks:
+                task.cancel()
+                with suppress(asyncio.CancelledError, Exception):
+                    await task
+            store.close()
+
+    app = Litestar(
+        ROUTES,
+        lifespan=[life],
+        state=State({"keeper": keeper, "tokens": tokens, "meters": Meters()}),
+        exception_handlers={
+            Declined: _decline,
+            Refused: _refuse,
+            StoreError: _store_failed,
+            HTTPException: _http,
+            Exception: _fail,
+        },
+        dto=Strictly,
+        return_dto=None,
+        request_max_body_size=limits.body,
+        after_request=_secure,
+        openapi_config=OpenAPIConfig(
+            title="paretozoom",
+            version=paretozoom.__version__,
+            description="Decisions under several objectives: ask for an arm, tell its rewards.",
+            path="/docs",
+            render_plugins=[SwaggerRenderPlugin(version="5.18.2")],
+            components=Components(security_schemes={"token": SecurityScheme(type="http", scheme="bearer")}),
+            security=[{}, {"token": []}],  # without tokens nobody needs one
+        ),
+        logging_config=None,
+        debug=False,
+    )
+    complete(app.openapi_schema)
+    return app
+
+
+async def _watch(tokens: Tokens, store: Store) -> None:
+    """See new and revoked tokens within a second."""
+    while True:
+        await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
+        try:
+            await asyncio.to_thread(tokens.refresh, store)
+        except Exception as error:  # whatever it is, looking must go on, or what is revoked would be let in
+            log.warning("tokens cannot be read", extra={"error": str(error)})
+
+
+async def _secure(response: Response[Any]) -> Response[Any]:
+    if response.media_type == MediaType.HTML:
+        response.headers.setdefault("content-security-policy", FOR_PAGES)
+    for name, value in HEADERS.items():
+        response.headers.setdefault(name, value)
+    return response
+
+
+def _answer(status: int, detail: str, more: Mapping[str, str] | None = None) -> Response[Failure]:
+    also = {503: {"retry-after": "1"}, 401: {"www-authenticate": "Bearer"}}.get(status, {})
+    headers = {**HEADERS, **also, **(more or {})}
+    return Response(Failure(status, detail), status_code=status, headers=headers, media_type="application/json")
+
+
+def _decline(_: Request[Any, Any, Any], error: Declined) -> Response[Failure]:
+    return _answer(error.status, error.detail)
+
+
+def _refuse(_: Request[Any, Any, Any], error: Refused) -> Response[Failure]:
+    return _answer(400, str(error))
+
+
+def _store_failed(_: Request[Any, Any, Any], error: StoreError) -> Response[Failure]:
+    log.error("the store failed", extra={"error": str(error)})
+    if isinstance(error, Full):
+        return _answer(507, "the store has no space left; nothing was written")
+    detail = "another process holds this experiment" if isinstance(error, Held) else "the store cannot be reached"
+    return _answer(503, detail)
+
+
+def _http(request: Request[Any, Any, Any], error: HTTPException) -> Response[Failure]:
+    """What the framework refuses: there is no such path, or a parameter is not what it must be."""
+    if error.status_code >= 500:
+        return _fail(request, error)
+    given = {**request.query_params.dict(), **request.path_params}
+    parts = []
+    for one in error.extra if isinstance(error.extra, list) else []:
+        field, what = one.get("key", "body"), str(one.get("message", ""))
+        parts.append(
+            f"{field}: {given.get(field)!r}: {what[:1].lower()}{what[1:]}" if field in given else f"{field}: {what}"
+        )
+    return _answer(error.status_code, "; ".join(parts) if parts else error.detail, error.headers)
+
+
+def _fail(request: Request[Any, Any, Any], error: Exception) -> Response[Failure]:
+    log.error("a request failed", exc_info=error, extra={"path": request.url.path})
+    return _answer(500, "the service made a mistake; its log says which")

@@ -1,0 +1,88 @@
+"""Requests for decisions."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Literal
+
+from litestar import get, post
+from litestar.datastructures import State
+from litestar.params import FromPath, JSONBody
+
+from paretozoom.service.bodies import DecisionAnswer, DecisionAnswers, DecisionState, Fate, NewDecision, NewDecisions
+from paretozoom.service.draft import Declined, Draft, NotOpen
+from paretozoom.service.guard import needs
+from paretozoom.service.routes.shared import ONE, WHY_NOT, Named, Numbered, check_batch
+from paretozoom.store.events import Cancelled, Decided, Expired, Rewarded
+
+
+@post(ONE + "/decisions", before_request=needs("decide"), responses=WHY_NOT, summary="Decide")
+async def decide(name: Named, data: JSONBody[NewDecision], state: State) -> DecisionAnswer:
+    """An arm for a context, drawn fairly among those that may be Pareto optimal."""
+    began = time.perf_counter()
+    ids = () if data.request_id is None else (data.request_id,)
+    decided = await state.keeper.submit(name, lambda draft: _decide(draft, data), ids)
+    state.meters.took("decide", began)
+    return DecisionAnswer.of(decided)
+
+
+@post(ONE + "/decisions/batch", before_request=needs("decide"), responses=WHY_NOT, summary="Decide many")
+async def decide_many(name: Named, data: JSONBody[NewDecisions], state: State) -> DecisionAnswers:
+    """Decisions for many contexts; if one is refused, none is made."""
+    began = time.perf_counter()
+    check_batch(state.keeper, "decisions", data.decisions)
+    ids = [one.request_id for one in data.decisions if one.request_id is not None]
+    decided = await state.keeper.submit(name, _decide_all(data.decisions), ids)
+    state.meters.took("decide batch", began)
+    return DecisionAnswers([DecisionAnswer.of(one) for one in decided])
+
+
+def _decide(draft: Draft, data: NewDecision) -> Decided:
+    return draft.decide(data.context, feasible=data.feasible, request=data.request_id, deferred=data.deferred)
+
+
+def _decide_all(wanted: list[NewDecision]) -> Callable[[Draft], list[Decided]]:
+    return lambda draft: draft.all_or_none(_decide, wanted)
+
+
+@get(ONE + "/decisions/{number:int}", before_request=needs("read"), responses=WHY_NOT, summary="Look up a decision")
+async def look_up_decision(name: Named, number: Numbered, state: State) -> DecisionState:
+    """A decision, its rewards and what became of it."""
+    experiment = state.keeper.find(name)
+    entries = await state.keeper.look_up(name, number)
+    if not entries or not isinstance(entries[0].event, Decided):
+        raise Declined(404, f"decision {number}: there is no such decision")
+    told: dict[str, float] = {}
+    became: Fate = "open"
+    for entry in entries:
+        event = entry.event
+        if isinstance(event, Rewarded):
+            told.update(event.reward)
+            became = "rewarded" if len(told) == len(experiment.problem.objectives) else became
+        elif isinstance(event, (Expired, Cancelled)):
+            became = "expired" if isinstance(event, Expired) else "cancelled"
+    if became == "open" and experiment.status == "retired":
+        became = "retired"
+    return DecisionState(DecisionAnswer.of(entries[0].event), became, told, entries[0].time)
+
+
+@post(
+    ONE + "/decisions/{number:int}/{act:str}",
+    before_request=needs("decide"),
+    responses=WHY_NOT,
+    status_code=204,
+    summary="Activate or cancel a decision",
+)
+async def move_decision(
+    name: Named, number: Numbered, act: FromPath[Literal["activate", "cancel"]], state: State
+) -> None:
+    """A deferred decision was shown; or a decision was never shown, and teaches nothing."""
+    try:
+        await state.keeper.submit(name, lambda draft: getattr(draft, act)(number))
+    except NotOpen:
+        became = [entry.event for entry in await state.keeper.look_up(name, number)]
+        if not became:
+            raise Declined(404, f"decision {number}: there is no such decision") from None
+        if not (act == "cancel" and isinstance(became[-1], Cancelled)):
+            raise Declined(410, f"decision {number}: is closed") from None

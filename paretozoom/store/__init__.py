@@ -1,0 +1,54 @@
+"""Where experiments live: append-only logs and snapshots, in a file or in PostgreSQL (extra "service")."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from paretozoom.records import Refused
+from paretozoom.store.base import Addition, Away, Conflict, Full, Held, Hold, Repeated, Store, StoreError
+from paretozoom.store.events import Entry, Event
+
+__all__ = [
+    "Addition",
+    "Away",
+    "Conflict",
+    "Entry",
+    "Event",
+    "Full",
+    "Held",
+    "Hold",
+    "Repeated",
+    "Store",
+    "StoreError",
+    "open_store",
+]
+
+DURABILITIES = ("commit", "fsync")
+
+
+def open_store(where: Path | str, *, durability: str = "commit") -> Store:
+    """The store in a folder (SQLite), or at a URL that begins with postgresql://; made if there is none.
+
+    >>> open_store("mysql://host/base")
+    Traceback (most recent call last):
+    paretozoom.records.Refused: store: 'mysql://...' is not a folder or a URL that begins with postgresql://
+    """
+    if durability not in DURABILITIES:
+        raise Refused(f"durability: {durability!r} is not one of {DURABILITIES!r}")
+    kind = str(where).partition("://")[0] if isinstance(where, str) and "://" in where else ""
+    if kind not in ("", "postgresql", "postgres"):
+        raise Refused(f"store: '{kind}://...' is not a folder or a URL that begins with postgresql://")
+    try:
+        from paretozoom.store.sql import SqlStore
+
+        if kind:
+            from paretozoom.store.postgres import Postgres
+
+            return SqlStore(Postgres(str(where), durability))
+        from paretozoom.store.sqlite import Sqlite
+
+        return SqlStore(Sqlite(Path(where), durability))
+    except ModuleNotFoundError as error:
+        name = str(error.name).partition(".")[0]
+        extra = "postgres" if name == "psycopg" else "service"
+        raise Refused(f"store: {name!r} is missing; pip install 'paretozoom[{extra}]' brings it") from error

@@ -1,0 +1,69 @@
+"""Logs, events and snapshots."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "1"
+down_revision = None
+branch_labels = None
+depends_on = None
+
+KEY = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+
+
+def upgrade() -> None:
+    """Make the three tables."""
+    op.create_table(
+        "logs",
+        sa.Column("id", KEY, primary_key=True),
+        sa.Column("name", sa.String(80), nullable=False, unique=True),
+        sa.Column("head", sa.BigInteger, nullable=False),
+    )
+    op.create_table(
+        "events",
+        sa.Column("log", KEY, sa.ForeignKey("logs.id"), primary_key=True),
+        sa.Column("seq", sa.BigInteger, primary_key=True),
+        sa.Column("time", sa.Double, nullable=False),
+        sa.Column("number", sa.BigInteger),
+        sa.Column("request", sa.String(200)),
+        sa.Column("body", sa.LargeBinary, nullable=False),
+        sqlite_with_rowid=False,
+    )
+    number: sa.ColumnClause[int] = sa.column("number")
+    request: sa.ColumnClause[str] = sa.column("request")
+    op.create_index(
+        "events_by_number",
+        "events",
+        ["log", "number"],
+        sqlite_where=number.is_not(None),
+        postgresql_where=number.is_not(None),
+    )
+    op.create_index(
+        "events_by_request",
+        "events",
+        ["log", "request"],
+        unique=True,
+        sqlite_where=request.is_not(None),
+        postgresql_where=request.is_not(None),
+    )
+    op.create_table(
+        "snapshots",
+        sa.Column("log", KEY, sa.ForeignKey("logs.id"), primary_key=True),
+        sa.Column("seq", sa.BigInteger, primary_key=True),
+        sa.Column("pinned", sa.Boolean, nullable=False),
+        sa.Column("body", sa.LargeBinary, nullable=False),
+    )
+    if op.get_bind().dialect.name == "sqlite":
+        # Without statistics SQLite believes that a log has a few entries, and reads all to find a decision.
+        op.execute("ANALYZE")
+        op.execute(
+            "INSERT INTO sqlite_stat1 VALUES ('events', 'events', '1000000 1000000 1'), "
+            "('events', 'events_by_number', '1000000 1000000 2'), ('events', 'events_by_request', '500000 500000 1')"
+        )
+
+
+def downgrade() -> None:
+    """Nothing is ever thrown away."""
+    raise NotImplementedError("a store is never made older")

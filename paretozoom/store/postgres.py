@@ -1,0 +1,96 @@
+"""A store in PostgreSQL."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import sqlalchemy as sa
+
+from paretozoom.records import Refused
+from paretozoom.store.base import Away, Full, Held, Hold, StoreError
+
+PATIENCE = 5  # seconds to wait for a connection
+NO_SPACE = ("53100", "53200")  # SQLSTATE: disk full, out of memory
+INSERT = """INSERT INTO events (log, seq, time, number, request, body) SELECT * FROM
+unnest(%b::bigint[], %b::bigint[], %b::double precision[], %b::bigint[], %b::text[], %b::bytea[])"""
+PASSING = (sa.exc.OperationalError, sa.exc.InterfaceError, sa.exc.InternalError)
+
+
+class SessionHold:
+    """An advisory lock, which lasts as long as its connection."""
+
+    def __init__(self, connection: sa.Connection, key: int) -> None:
+        self._connection = connection
+        self._key = key
+
+    def is_kept(self) -> bool:
+        """Whether the right still stands."""
+        if self._connection.closed or self._connection.invalidated:
+            return False
+        try:
+            return self._connection.execute(sa.text("SELECT 1")).scalar() == 1
+        except sa.exc.SQLAlchemyError:
+            return False
+
+    def release(self) -> None:
+        """Give it back."""
+        try:
+            if not self._connection.closed and not self._connection.invalidated:
+                self._connection.execute(sa.func.pg_advisory_unlock(self._key).select())
+        except sa.exc.SQLAlchemyError:
+            self._connection.invalidate()  # the lock goes with the connection
+        self._connection.close()
+
+
+class Postgres:
+    """How PostgreSQL is reached; with `fsync` a commit waits for the disk whatever the server's own setting is."""
+
+    def __init__(self, url: str, durability: str) -> None:
+        try:
+            address = sa.make_url(url).set(drivername="postgresql+psycopg")
+        except (sa.exc.ArgumentError, ValueError):
+            # Without the address, which may hold a password.
+            raise Refused("store: not a URL such as postgresql://user:password@host:5432/database") from None
+        options = [str(address.query.get("options", "")), "-c synchronous_commit=on" if durability == "fsync" else ""]
+        usual = {"connect_timeout": str(PATIENCE), "application_name": "paretozoom"}
+        address = address.set(query={**usual, **address.query, "options": " ".join(options).strip()})
+        self.engine = sa.create_engine(
+            address,
+            pool_size=5,
+            max_overflow=100,  # a connection for each experiment that is held
+        )
+
+        @sa.event.listens_for(self.engine, "begin")
+        def _begin(connection: sa.Connection) -> None:
+            if connection.get_execution_options().get("migrates"):  # one at a time
+                connection.execute(sa.func.pg_advisory_xact_lock(_key("")).select())
+
+    def insert(self, connection: sa.Connection, rows: list[tuple[Any, ...]]) -> None:
+        """Add rows to the table of events, as quickly as it can: one statement, by columns."""
+        connection.exec_driver_sql(INSERT, tuple(map(list, zip(*rows, strict=True))))
+
+    def hold(self, log: str) -> Hold:
+        """Take the right to write to a log, or raise `Held`."""
+        key = _key(log)
+        connection = self.engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+        try:
+            taken = connection.execute(sa.func.pg_try_advisory_lock(key).select()).scalar()
+        except BaseException:
+            connection.invalidate()
+            raise
+        if not taken:
+            connection.close()
+            raise Held(f"log {log!r}: another process has it open (it holds advisory lock {key})")
+        return SessionHold(connection, key)
+
+    def failure(self, error: sa.exc.DBAPIError) -> StoreError:
+        """What went wrong, in the store's words."""
+        state = getattr(error.orig, "sqlstate", None) or ""
+        kind = Full if state in NO_SPACE else Away if isinstance(error, PASSING) else StoreError
+        return kind(str(error.orig).strip())
+
+
+def _key(log: str) -> int:
+    """The number of a log's advisory lock: 64 bits, so that no two logs ever share one."""
+    return int.from_bytes(hashlib.blake2b(f"paretozoom {log}".encode(), digest_size=8).digest(), signed=True)

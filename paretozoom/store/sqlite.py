@@ -1,0 +1,85 @@
+"""A store in one file, with a write-ahead log."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import filelock
+import sqlalchemy as sa
+
+from paretozoom.store.base import Away, Full, Held, Hold, StoreError
+
+FILE = "paretozoom.db"
+PATIENCE = 5.0  # seconds to wait for another process that writes
+INSERT = "INSERT INTO events (log, seq, time, number, request, body) VALUES (?, ?, ?, ?, ?, ?)"
+KINDS = {
+    "SQLITE_FULL": Full,
+    "SQLITE_IOERR_WRITE": Full,
+    "SQLITE_IOERR_SHMSIZE": Full,
+    "SQLITE_NOTADB": StoreError,
+    "SQLITE_CORRUPT": StoreError,
+}
+
+
+class FileHold:
+    """A locked file: it is free again when its process ends, however it ends."""
+
+    def __init__(self, lock: filelock.BaseFileLock) -> None:
+        self._lock = lock
+
+    def is_kept(self) -> bool:
+        """Whether the right still stands."""
+        return self._lock.is_locked
+
+    def release(self) -> None:
+        """Give it back."""
+        self._lock.release()
+
+
+class Sqlite:
+    """How SQLite is reached: commits survive the end of the process, and with `fsync` also that of the machine."""
+
+    def __init__(self, folder: Path, durability: str) -> None:
+        self._folder = folder
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(f"{folder}: is not a folder, and cannot be made one ({error.strerror})") from error
+        address = sa.URL.create("sqlite", database=str(folder / FILE))
+        self.engine = sa.create_engine(address, connect_args={"timeout": PATIENCE})
+        synchronous = "FULL" if durability == "fsync" else "NORMAL"
+
+        @sa.event.listens_for(self.engine, "connect")
+        def _set_up(connection: Any, _: Any) -> None:
+            connection.isolation_level = None  # transactions begin below, not when Python's driver thinks so
+            for pragma in ("journal_mode = WAL", f"synchronous = {synchronous}", "foreign_keys = ON"):
+                connection.execute(f"PRAGMA {pragma}")
+
+        @sa.event.listens_for(self.engine, "begin")
+        def _begin(connection: sa.Connection) -> None:
+            writes = connection.get_execution_options().get("writes")
+            connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    def insert(self, connection: sa.Connection, rows: list[tuple[Any, ...]]) -> None:
+        """Add rows to the table of events, as quickly as it can."""
+        connection.exec_driver_sql(INSERT, rows)
+
+    def hold(self, log: str) -> Hold:
+        """Take the right to write to a log, or raise `Held`."""
+        path = self._folder / "locks" / f"{log}.lock"
+        lock = filelock.FileLock(path, timeout=0, thread_local=False)
+        try:
+            path.parent.mkdir(exist_ok=True)
+            lock.acquire()
+        except filelock.Timeout:
+            raise Held(f"log {log!r}: another process has it open (it holds {path})") from None
+        except OSError as error:
+            raise Away(f"{path}: {error.strerror}") from error
+        return FileHold(lock)
+
+    def failure(self, error: sa.exc.DBAPIError) -> StoreError:
+        """What went wrong, in the store's words."""
+        name = getattr(error.orig, "sqlite_errorname", "")
+        kinds = (kind for beginning, kind in KINDS.items() if name.startswith(beginning))
+        return next(kinds, Away)(f"{self._folder / FILE}: {error.orig} ({name})")

@@ -1,0 +1,53 @@
+"""The service as a process: where it listens, what it logs, and the demonstration."""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from paretozoom.records import Refused
+from paretozoom.service.running import JsonLines, is_loopback, serve
+from paretozoom.store import open_store
+
+
+@pytest.mark.parametrize(
+    ("host", "only_here"),
+    [("127.0.0.1", True), ("127.9.9.9", True), ("::1", True), ("localhost", True), ("0.0.0.0", False), ("::", False)],
+)
+def test_loopback_addresses(host: str, only_here: bool) -> None:
+    assert is_loopback(host) is only_here
+
+
+def test_without_tokens_another_address_is_refused(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    with pytest.raises(Refused, match=r"host: '0.0.0.0' can be reached from elsewhere, but there are no tokens"):
+        serve(store, "0.0.0.0", 0)
+    store.close()
+
+
+def test_a_log_line_is_json_with_whatever_was_added() -> None:
+    record = logging.makeLogRecord({"levelname": "WARNING", "msg": "a %s", "args": ("b",), "path": Path("/x")})
+    try:
+        raise ValueError("oh")
+    except ValueError:
+        record.exc_info = sys.exc_info()
+    line = msgspec.json.decode(JsonLines().format(record))
+    assert line["level"] == "warning"
+    assert line["message"] == "a b"
+    assert line["path"] == "/x"
+    assert "ValueError: oh" in line["traceback"]
+
+
+def test_the_demonstration_plays(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "paretozoom", "demo", "--port", "0", "--rounds", "30", "--rate", "200"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=tmp_path, check=False)
+    assert done.returncode == 0, done.stderr
+    lines = [msgspec.json.decode(line) for line in done.stderr.splitlines()]
+    assert [line["message"] for line in lines if line["level"] != "info"] == []
+    assert "look" in [line["message"] for line in lines]
+    assert not list(tmp_path.iterdir())

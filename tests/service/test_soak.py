@@ -1,0 +1,45 @@
+"""Memory stays flat, apart from what the model itself holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from paretozoom import Client
+from tests.service.crashing import NAME, PROBLEM, serving
+
+BATCH = 100
+
+
+def resident(pid: int) -> float:
+    """Megabytes of a process in memory."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / 1024
+
+
+def soak(where: Path, pairs: int, settled: int) -> tuple[float, float]:
+    """Megabytes that the process and its model grew by, between the first `settled` pairs and the last."""
+    with serving(where) as service, Client(service.url) as client:
+        experiment = client.create(NAME, PROBLEM, seed=1)
+        client.wait_until_ready(300)
+        before = model = 0.0
+        for n in range(0, pairs, BATCH):
+            if n >= settled and not before:
+                before, model = resident(service.process.pid), experiment.describe()["bytes"] / 1e6
+            contexts = [[(n + k) * 0.61803 % 1.0] for k in range(BATCH)]
+            decisions = experiment.ask_many(contexts)
+            arms = [decision.arm["y"] for decision in decisions]
+            experiment.tell_many(decisions, [[1 - abs(y - 0.2), 1 - abs(y - 0.7)] for y in arms])
+        return resident(service.process.pid) - before, experiment.describe()["bytes"] / 1e6 - model
+
+
+def test_memory_in_small(tmp_path: Path) -> None:
+    grown, model = soak(tmp_path, pairs=6_000, settled=2_000)
+    assert grown - 3 * model < 25  # the arrays of a model that grows are there twice for a moment
+
+
+@pytest.mark.proof
+def test_memory_after_200_000_pairs(tmp_path: Path) -> None:
+    grown, model = soak(tmp_path, pairs=200_000, settled=50_000)
+    assert grown - 3 * model < 25

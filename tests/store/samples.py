@@ -1,0 +1,93 @@
+"""Events of every kind, and processes that use a store."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from paretozoom import Categorical, Decision, Finite, Integer, Objective, Problem, Real
+from paretozoom.store import Event
+from paretozoom.store.events import (
+    Activated,
+    Cancelled,
+    Created,
+    Decided,
+    Expired,
+    Paused,
+    Resumed,
+    Retired,
+    Rewarded,
+    TokenCreated,
+    TokenRevoked,
+    Upgraded,
+)
+
+BOXES = Problem(
+    [Real("größe", 0.1, 1e300, scale="log"), Categorical("国", ["日本", "türkiye", "🦓"])],
+    [Integer("n", -3, 5), Real("y", 0, 0.1 + 0.2)],
+    [Objective("r"), Objective("kosten €", goal="min", low=-1e300, high=5e-324)],
+)
+LABELS = Problem([], Finite(["a", "b\x00c", "\n\t\"'\\"]), [Objective("r")])
+FLOATS = {"small": 5e-324, "large": 1e300, "sum": 0.1 + 0.2, "minus zero": -0.0, "third": 1 / 3, "whole": 2.0}
+
+EVENTS: list[Event] = [
+    Created(BOXES, "pcz", {"horizon": 100, "δ": 0.1 + 0.2, "none": None}, 2**53 - 1, 3, by="ops"),
+    Created(LABELS, "random", {}, 0, 1, by="loopback", wait=5e-324, default={"r": 1e300}, snapshot=True),
+    Upgraded(2),
+    Decided(Decision(0, {}, "b\x00c", 0.1 + 0.2, 0)),
+    Decided(Decision(2**53 - 1, FLOATS, {"n": -3, "y": 5e-324}, 1e300, -1), True, "käse-🧀", {"y": [0, 1]}),
+    Decided(Decision(7, {"of": None, "flag": True, "国": "日本"}, None, 1.0, 2**62), request="", feasible=["a"]),
+    Activated(7),
+    Rewarded(7, FLOATS),
+    Rewarded(7, {}),
+    Expired(7, None),
+    Expired(8, FLOATS),
+    Cancelled(0),
+    Paused("ops"),
+    Resumed(""),
+    Retired("Ærøskøbing"),
+    TokenCreated("ab12", "00ff", ("decide", "read"), "prices", 0.1 + 0.2, "für die Kasse"),
+    TokenCreated("ab13", "00ff", (), None, None),
+    TokenRevoked("ab12"),
+]
+
+HOLD = """
+import sys
+from paretozoom.store import open_store
+
+store = open_store(sys.argv[1])
+hold = store.hold("prices")
+print("taken", flush=True)
+sys.stdin.read()
+"""
+
+OPEN = """
+import sys
+from paretozoom.store import open_store
+
+print("ready", flush=True)
+sys.stdin.readline()
+store = open_store(sys.argv[1])
+print(store.logs())
+store.close()
+"""
+
+
+def decided(number: int, request: str | None = None) -> Decided:
+    """A decision of no interest."""
+    return Decided(Decision(number, {"x": 0.5}, {"y": 0.25}, 1.0, 0), request=request)
+
+
+@contextmanager
+def running(program: str, where: str) -> Iterator[subprocess.Popen[str]]:
+    """Another process, which is killed at the end if it still runs."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        [sys.executable, "-c", program, where], stdin=pipe, stdout=pipe, stderr=pipe, text=True
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()

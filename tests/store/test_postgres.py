@@ -1,0 +1,216 @@
+"""The store in PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+from urllib.parse import quote
+
+import psycopg
+import pytest
+import sqlalchemy as sa
+
+from paretozoom.store import Addition, Away, Full, Held, Store, StoreError, open_store
+from paretozoom.store.events import Paused
+from tests.postgres import OwnServer, Server
+from tests.store.contract import StoreContract, add, names, pauses, places
+from tests.store.samples import decided
+
+
+@contextmanager
+def opened(url: str, **more: Any) -> Iterator[Store]:
+    """A store that is closed at the end."""
+    store = open_store(url, **more)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def run(url: str, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+    """Run a statement, beside the store."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        cursor = connection.execute(statement, values)
+        return cursor.fetchall() if cursor.description else []
+
+
+class TestPostgres(StoreContract):
+    """The contract, on a server."""
+
+    @pytest.fixture
+    def where(self, postgres_url: str) -> str:
+        return postgres_url
+
+    @pytest.fixture
+    def database(self, where: str) -> Iterator[sa.Engine]:
+        engine = sa.create_engine(sa.make_url(where).set(drivername="postgresql+psycopg"))
+        yield engine
+        engine.dispose()
+
+
+@pytest.fixture
+def own_server(postgres_server: Server) -> OwnServer:
+    """The server, if it may be stopped."""
+    if not isinstance(postgres_server, OwnServer):
+        pytest.skip("the server is not the tests' own")
+    return postgres_server
+
+
+@pytest.mark.parametrize("mode", ["fast", "immediate"])
+def test_a_server_that_was_away(own_server: OwnServer, postgres_url: str, mode: str) -> None:
+    with opened(postgres_url) as store:
+        add(store, "prices", *pauses(2), snapshot=b"state")
+        hold = store.hold("prices")
+        own_server.stop(mode)
+        try:
+            for _ in range(2):
+                with pytest.raises(Away):
+                    add(store, "prices", *pauses(1, 3), after=2)
+            for ask in (store.logs, lambda: list(store.read("prices")), lambda: store.hold("doses")):
+                with pytest.raises(Away):
+                    ask()
+            with pytest.raises(Away):
+                open_store(postgres_url)
+            assert not hold.is_kept()
+        finally:
+            own_server.start()
+        assert not hold.is_kept()
+        hold.release()
+        assert not hold.is_kept()
+        add(store, "prices", *pauses(1, 3), after=2)
+        assert names(store.read("prices")) == ["1", "2", "3"]
+        assert store.snapshot("prices") == (2, b"state")
+        again = store.hold("prices")
+        assert again.is_kept()
+        with opened(postgres_url) as other, pytest.raises(Held):
+            other.hold("prices")
+
+
+def test_a_server_that_was_away_for_a_moment(own_server: OwnServer, postgres_url: str) -> None:
+    with opened(postgres_url) as store:
+        hold = store.hold("prices")
+        add(store, "prices", *pauses(2))
+        own_server.stop()
+        own_server.start()
+        with opened(postgres_url) as other:
+            taken = other.hold("prices")
+            assert not hold.is_kept()
+            hold.release()
+            assert taken.is_kept()
+        with suppress(Away):  # once, if at all
+            store.logs()
+        add(store, "prices", *pauses(1, 3), after=2)
+        assert store.hold("prices").is_kept()
+
+
+def test_a_hold_whose_connection_broke_is_lost_and_can_be_taken_again(postgres_url: str) -> None:
+    with opened(postgres_url) as store, opened(postgres_url) as other:
+        for _ in range(3):
+            hold = store.hold("prices")
+            run(postgres_url, "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'")
+            while run(postgres_url, "SELECT 1 FROM pg_locks WHERE locktype = 'advisory'"):
+                pass
+            taken = other.hold("prices")
+            for _ in range(2):
+                assert not hold.is_kept()
+                hold.release()
+            assert taken.is_kept()
+            taken.release()
+
+
+def test_a_connection_that_breaks_off_while_it_writes(postgres_url: str) -> None:
+    with opened(postgres_url) as store:
+        add(store, "prices", *pauses(1))
+        suicide = "BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NEW; END"
+        run(postgres_url, f"CREATE FUNCTION fail() RETURNS trigger AS '{suicide}' LANGUAGE plpgsql")
+        run(postgres_url, "CREATE TRIGGER fail BEFORE INSERT ON events EXECUTE FUNCTION fail()")
+        with pytest.raises(Away):
+            store.append([Addition("prices", 1, pauses(1, 2), 0.0), Addition("new", 0, pauses(1), 0.0)])
+        run(postgres_url, "DROP TRIGGER fail ON events")
+        assert store.logs() == {"prices": 1}
+        add(store, "new", *pauses(1))
+        add(store, "prices", *pauses(1, 2), after=1)
+        assert names(store.read("prices")) == ["1", "2"]
+
+
+@pytest.mark.parametrize(("state", "kind"), [("53100", Full), ("57014", Away), ("42501", StoreError)])
+def test_an_error_of_the_server_changes_nothing(postgres_url: str, state: str, kind: type[StoreError]) -> None:
+    with opened(postgres_url) as store:
+        add(store, "prices", *pauses(1), snapshot=b"state")
+        body = f"BEGIN RAISE EXCEPTION ''as asked'' USING ERRCODE = ''{state}''; END"
+        run(postgres_url, f"CREATE FUNCTION fail() RETURNS trigger AS '{body}' LANGUAGE plpgsql")
+        run(postgres_url, "CREATE TRIGGER fail BEFORE INSERT ON snapshots EXECUTE FUNCTION fail()")
+        with pytest.raises(StoreError, match="as asked") as error:
+            add(store, "prices", *pauses(1, 2), after=1, snapshot=b"other")
+        assert type(error.value) is kind
+        assert store.logs() == {"prices": 1}
+        assert store.snapshot("prices") == (1, b"state")
+        run(postgres_url, "DROP TRIGGER fail ON snapshots")
+        add(store, "prices", *pauses(1, 2), after=1, snapshot=b"other")
+        assert names(store.read("prices")) == ["1", "2"]
+
+
+@pytest.mark.parametrize(("durability", "waits"), [("commit", "off"), ("fsync", "on")])
+def test_commits_wait_for_the_disk_if_asked_whatever_the_server_says(
+    postgres_url: str, durability: str, waits: str
+) -> None:
+    run(postgres_url, f"ALTER DATABASE {sa.make_url(postgres_url).database} SET synchronous_commit = off")
+    with opened(postgres_url, durability=durability) as store:
+        note = "BEGIN INSERT INTO notes VALUES (current_setting(''synchronous_commit'')); RETURN NEW; END"
+        run(postgres_url, "CREATE TABLE notes (waits text)")
+        run(postgres_url, f"CREATE FUNCTION note() RETURNS trigger AS '{note}' LANGUAGE plpgsql")
+        run(postgres_url, "CREATE TRIGGER note BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION note()")
+        add(store, "prices", *pauses(1))
+    assert run(postgres_url, "SELECT waits FROM notes") == [(waits,)]
+
+
+@pytest.mark.parametrize("durability", ["commit", "fsync"])
+def test_options_in_the_address_are_kept(postgres_url: str, durability: str) -> None:
+    run(postgres_url, "CREATE SCHEMA elsewhere")
+    url = f"{postgres_url}&options={quote('-c search_path=elsewhere')}&application_name=mine"
+    with opened(url, durability=durability) as store, opened(postgres_url) as other:
+        add(store, "prices", Paused("ops"))
+        assert other.logs() == {}
+        assert run(postgres_url, "SELECT name, head FROM elsewhere.logs") == [("prices", 1)]
+        assert run(postgres_url, "SELECT 1 FROM pg_stat_activity WHERE application_name = 'mine'")
+
+
+def test_an_address_may_begin_with_postgres(postgres_url: str) -> None:
+    with opened(postgres_url.replace("postgresql://", "postgres://")) as store:
+        add(store, "prices", Paused("ops"))
+    with opened(postgres_url) as store:
+        assert store.logs() == {"prices": 1}
+
+
+def test_no_server_at_an_address() -> None:
+    with pytest.raises(Away):
+        open_store("postgresql://postgres@/postgres?host=/nowhere")
+
+
+def test_a_user_who_may_not_make_tables(postgres_url: str) -> None:
+    role = sa.make_url(postgres_url).database
+    run(postgres_url, f"CREATE ROLE {role} LOGIN PASSWORD 'known'")
+    url = sa.make_url(postgres_url).set(username=role, password="known").render_as_string(hide_password=False)
+    try:
+        with pytest.raises(StoreError, match="permission denied") as error:
+            open_store(url)
+        assert not isinstance(error.value, Away)
+        assert run(postgres_url, "SELECT 1 FROM pg_tables WHERE schemaname = 'public'") == []
+    finally:
+        run(postgres_url, f"DROP ROLE {role}")
+
+
+def test_what_is_sought_in_a_long_log_is_found_by_an_index(postgres_url: str) -> None:
+    with opened(postgres_url) as store:
+        add(store, "prices", *(decided(k, f"r{k}") for k in range(5_000)))
+        run(postgres_url, "ANALYZE")
+        assert places(store.read("prices", number=777)) == [778]
+        requests = [f"r{k}" for k in range(64)]
+        assert places(store.read("prices", requests=requests)) == list(range(1, 65))
+    for sought, value, index in (
+        ("number =", 777, "events_by_number"),
+        ("request = ANY", requests, "events_by_request"),
+    ):
+        plan = run(postgres_url, f"EXPLAIN SELECT body FROM events WHERE log = 1 AND {sought} (%s)", value)
+        assert any(index in line for (line,) in plan)
