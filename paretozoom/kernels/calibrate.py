@@ -22,6 +22,7 @@ from paretozoom.kernels.pyramid import (
     STATISTICS,
     TOLD,
     USED,
+    USES_TREND,
     Pyramid,
     add_to_cell,
     arm_cell,
@@ -37,6 +38,7 @@ from paretozoom.kernels.pyramid import (
 from paretozoom.kernels.refine import correct, due_after, expect
 from paretozoom.kernels.roughness import measure_noise, measure_roughness
 from paretozoom.kernels.splits import choose_splits, halves, regroup, spread_of
+from paretozoom.kernels.trend_fit import LAST_FIT, fit_trend, rest_of
 
 EARLY = 1000  # rewards until which levels are made anew every fifth more of them, later every second
 
@@ -61,15 +63,21 @@ def copy_bases(f: Floats, i: Ints, old: Pyramid, more_f: Floats, more_i: Ints, n
 
 @kernel
 def rebuild(f: Floats, i: Ints) -> tuple[Floats, Ints]:
-    """Copies of the arrays with new splits, blocks, noise and roughness."""
+    """Copies of the arrays with new splits, blocks, noise and roughness; early on, the trend is fitted anew in both."""
     old = pyramid(i)
     bases, coordinates = i[BASES], old.context + old.finer
     digits, base_arm = np.zeros((bases, coordinates), np.int64), np.zeros(bases, np.int64)
     for base in range(bases):
         base_arm[base] = digits_of(f, i, old, i[old.base_key + base], digits[base])
+    rest_changes = False
+    if i[TOLD] <= LAST_FIT:
+        used = i[USES_TREND] == 1
+        fit_trend(f, i, old, digits, base_arm)
+        rest_changes = used or i[USES_TREND] == 1
+    totals, squares = rest_of(f, i, old, digits, base_arm)
     head = i[:HEADER].copy()
     cell_of_arm = np.zeros((MOST_LEVELS, i[ARMS]), np.int64)
-    chosen = choose_splits(f, i, old, digits, head)
+    chosen = choose_splits(f, i, old, digits, totals, squares, head)
     levels = head[LEVELS]
     number_arms(f, i, old, chosen[:levels], cell_of_arm)
     head[NUMBERED] = chosen[:levels, 2].sum()
@@ -88,14 +96,15 @@ def rebuild(f: Floats, i: Ints) -> tuple[Floats, Ints]:
     more_i[:HEADER] = head
     copy_bases(f, i, old, more_f, more_i, new)
     write_levels(more_i, new, chosen, levels, cell_of_arm)
-    same, begins = _same_levels(i, old, chosen, levels), np.zeros(levels + 1, np.int64)
+    same = 0 if rest_changes else _same_levels(i, old, chosen, levels)
+    begins = np.zeros(levels + 1, np.int64)
     for level in range(levels):
         if level < same:
             _keep_blocks(f, i, old, more_f, more_i, new, level, digits)
         else:
-            _fill_blocks(more_f, more_i, new, level, digits, base_arm)
+            _fill_blocks(more_f, more_i, new, level, digits, base_arm, totals, squares)
         begins[level + 1] = more_i[BLOCKS]
-    _estimate(more_f, more_i, new, digits, begins)
+    _estimate(more_f, more_i, new, digits, begins, totals, squares)
     return more_f, more_i
 
 
@@ -195,25 +204,26 @@ def _keep_blocks(
 
 
 @kernel
-def _fill_blocks(f: Floats, i: Ints, at: Pyramid, level: int, digits: Ints, base_arm: Ints) -> None:
+def _fill_blocks(
+    f: Floats, i: Ints, at: Pyramid, level: int, digits: Ints, base_arm: Ints, totals: Floats, squares: Floats
+) -> None:
     """Sum the bases in the blocks of a level."""
     cells = i[at.arm_cells + level]
     for base in range(len(digits)):
         number, most = block_of(i, at, level, digits[base], base), 0
         cell = arm_cell(i, at, level, digits[base], base_arm[base])
         for o in range(at.learned):
-            entry = o * i[BASE_ROOM] + base
-            count, total, square = i[at.base_count + entry], f[at.base_sum + entry], f[at.base_square + entry]
-            add_to_cell(f, rows_of(i, at, number, cells, o) + cell, cells, count, total, square)
+            count, start = i[at.base_count + o * i[BASE_ROOM] + base], rows_of(i, at, number, cells, o) + cell
+            add_to_cell(f, start, cells, count, totals[o, base], squares[o, base])
             most = max(most, count)
         i[at.block_told + number] += most
 
 
 @kernel
-def _estimate(f: Floats, i: Ints, at: Pyramid, digits: Ints, begins: Ints) -> None:
+def _estimate(f: Floats, i: Ints, at: Pyramid, digits: Ints, begins: Ints, totals: Floats, squares: Floats) -> None:
     """Estimate noise, roughness and rewards of all levels, whose first blocks are given."""
     levels = len(begins) - 1
-    spread = np.array([spread_of(f, i, at, o) for o in range(at.learned)])
+    spread = np.array([spread_of(i, at, o, totals, squares) for o in range(at.learned)])
     for o in range(at.learned):
         f[at.noise + o] = measure_noise(f, i, at, levels - 1, begins[levels - 1], begins[levels], o, spread[o])
     for level in range(levels):

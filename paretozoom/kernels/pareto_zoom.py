@@ -29,6 +29,7 @@ from paretozoom.kernels.pyramid import (
     STATISTICS,
     TOLD,
     USED,
+    USES_TREND,
     Pyramid,
     add_to_base,
     add_to_cell,
@@ -43,13 +44,16 @@ from paretozoom.kernels.pyramid import (
     rows_of,
 )
 from paretozoom.kernels.refine import find_arm_corners, refine, refresh, refresh_all, row_of, values_at
+from paretozoom.kernels.trend import add_trend, stand_at_base, trend_at
 
 OPTIMISM = 0.003  # standard deviations added to an estimate: of equal ones the less known is played
 
 
 @kernel
-def look(f: Floats, i: Ints, at: Pyramid, number: int, point: Floats, allowed: Floats, optimism: float) -> int:
-    """List the candidates of a decision and compute their indices; returns how many they are."""
+def _look_at_levels(
+    f: Floats, i: Ints, at: Pyramid, number: int, point: Floats, allowed: Floats, optimism: float
+) -> int:
+    """List the candidates of a decision and compute their indices, but for the trend; returns how many they are."""
     coordinates, corners = at.dim - at.context, 1
     level = refine(f, i, at, point, optimism)
     if at.arms > 0:
@@ -69,6 +73,15 @@ def look(f: Floats, i: Ints, at: Pyramid, number: int, point: Floats, allowed: F
             index[:] = 0.0
         else:
             values_at(f, i, at, listed, corners, row_of(i, at, o), index)
+    return listed
+
+
+@kernel
+def look(f: Floats, i: Ints, at: Pyramid, number: int, point: Floats, allowed: Floats, optimism: float) -> int:
+    """List the candidates of a decision and compute their indices; returns how many they are."""
+    listed = _look_at_levels(f, i, at, number, point, allowed, optimism)
+    if i[USES_TREND] == 1:
+        add_trend(f, i, at, point, listed)
     return listed
 
 
@@ -132,6 +145,10 @@ def tell(f: Floats, i: Ints, number: int, point: Floats, arm: int, reward: Float
     base = add_to_base(f, i, at, key, rest)
     digits, stale = np.empty(at.context + at.finer, np.int64), False
     digits_of(f, i, at, key, digits)
+    if i[USES_TREND] == 1:
+        stand_at_base(f, i, at, digits, arm)
+        for o in range(at.learned):
+            rest[o] -= trend_at(f, i, at, o)
     for level in range(i[LEVELS]):
         number, cell = block_of(i, at, level, digits, base), arm_cell(i, at, level, digits, arm)
         cells = i[at.arm_cells + level]

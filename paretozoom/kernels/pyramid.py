@@ -21,7 +21,8 @@ CONTEXT, DIM, LEARNED, ARMS, FINER, TOLD, NEXT, LEVELS, BASES, BLOCKS = range(10
 KEY0, KEY1 = balls.KEY0, balls.KEY1  # where `lattice` looks for them
 BASE_ROOM, BLOCK_ROOM, CELL_ROOM = range(12, 15)
 USED, CELLS, PER_CELL, NUMBERED, MOST_FINE, DUE, ALONG_FRONT = range(15, 22)
-HEADER = 22
+FUNCTIONS, CONTEXT_FUNCTIONS, TERMS, USES_TREND = range(22, 26)
+HEADER = 26
 
 MOST_LEVELS = 24
 MOST_DEPTH = 24  # bits of a coordinate
@@ -45,6 +46,9 @@ class Pyramid(NamedTuple):
     offset: int  # (d,) the first reward that was told, which is subtracted from all; NaN before
     noise: int  # (d,) the variance of a reward
     roughness: int  # (MOST_LEVELS, d) the variance of what a level adds
+    arm_value: int  # (arm functions, arms) the functions of the finite arms
+    trend: int  # (d, terms) how much of each term the trend has
+    missed: int  # (d,) the variance that the trend misses, relative to the noise
     base_sum: int  # (d, base room)
     base_square: int  # (d, base room)
     block: int  # (cell room,) the blocks: (d, STATISTICS, cells of arms) each
@@ -52,6 +56,9 @@ class Pyramid(NamedTuple):
     kinds: int  # (dim,)
     values: int  # (dim,)
     bits: int  # (context + finer,) into how many bits a coordinate is read
+    function: int  # (functions, 2) the coordinate of each, and which of its functions it is
+    factor: int  # (terms, 2) the functions that a term is the product of
+    size: int  # (d,) how large terms are expected to be
     inner: int  # (MOST_LEVELS,) the coordinate of arms of which a level has one bit more, or -1
     outer: int  # (MOST_LEVELS,) the coordinate of contexts of which a level has one bit more, or -1
     depth: int  # (MOST_LEVELS, context + finer) how many bits a level has of each coordinate
@@ -75,6 +82,8 @@ class Pyramid(NamedTuple):
     row: int  # (d, most cells of arms) numbers between blocks
     corner_weight: int
     indices: int  # (d, candidates)
+    value: int  # (functions,) at a place
+    listed_value: int  # (arm functions, candidates)
     # scratch in i
     corner: int
     arm_chosen: int
@@ -91,21 +100,30 @@ def pyramid(i: Ints) -> Pyramid:
     context, dim, d, arms, finer = i[CONTEXT], i[DIM], i[LEARNED], i[ARMS], i[FINER]
     coordinates, bases, blocks = context + finer, i[BASE_ROOM], i[BLOCK_ROOM]
     candidates = arms if arms > 0 else MOST_CANDIDATES
+    arm_functions = i[FUNCTIONS] - i[CONTEXT_FUNCTIONS]
     feature = i[CELLS] * 2 * (dim - context)
     offset = feature + arms * (dim - context)
     noise = offset + d
     roughness = noise + d
-    base_sum = roughness + MOST_LEVELS * d
+    arm_value = roughness + MOST_LEVELS * d
+    trend = arm_value + arm_functions * arms
+    missed = trend + d * i[TERMS]
+    base_sum = missed + d
     base_square = base_sum + d * bases
     block = base_square + d * bases
     arm = block + i[CELL_ROOM]
     row = arm + (0 if arms > 0 else candidates * (dim - context))
     corner_weight = row + d * i[MOST_FINE]
     indices = corner_weight + (candidates << MOST_MIXED)
+    value = indices + d * candidates
+    listed_value = value + i[FUNCTIONS]
     kinds = HEADER
     values = kinds + dim
     bits = values + dim
-    inner = bits + coordinates
+    function = bits + coordinates
+    factor = function + 2 * i[FUNCTIONS]
+    size = factor + 2 * i[TERMS]
+    inner = size + d
     outer = inner + MOST_LEVELS
     depth = outer + MOST_LEVELS
     arm_cells = depth + MOST_LEVELS * coordinates
@@ -137,12 +155,18 @@ def pyramid(i: Ints) -> Pyramid:
         offset,
         noise,
         roughness,
+        arm_value,
+        trend,
+        missed,
         base_sum,
         base_square,
         block,
         kinds,
         values,
         bits,
+        function,
+        factor,
+        size,
         inner,
         outer,
         depth,
@@ -165,11 +189,13 @@ def pyramid(i: Ints) -> Pyramid:
         row,
         corner_weight,
         indices,
+        value,
+        listed_value,
         corner,
         arm_chosen,
         arm_chosen + candidates,
         arm_chosen + 2 * candidates,
-        indices + d * candidates,
+        listed_value + arm_functions * candidates,
         arm_chosen + 3 * candidates,
     )
 

@@ -29,14 +29,13 @@ ALIKE = 6.0  # gains that differ by less are as good as equal: a bit more change
 
 
 @kernel
-def spread_of(f: Floats, i: Ints, at: Pyramid, o: int) -> float:
-    """The variance of all rewards in one objective; 1 if there are none."""
+def spread_of(i: Ints, at: Pyramid, o: int, totals: Floats, squares: Floats) -> float:
+    """The variance of all rewards in one objective, given sums of the bases and of squares; 1 if there are none."""
     count, total, square = 0, 0.0, 0.0
     for base in range(i[BASES]):
-        entry = o * i[BASE_ROOM] + base
-        count += i[at.base_count + entry]
-        total += f[at.base_sum + entry]
-        square += f[at.base_square + entry]
+        count += i[at.base_count + o * i[BASE_ROOM] + base]
+        total += totals[o, base]
+        square += squares[o, base]
     return max(square / count - (total / count) ** 2, 1e-300) if count > 0 else 1.0
 
 
@@ -73,7 +72,17 @@ def _divides(group: Ints, groups: int, half: Ints) -> bool:
 
 
 @kernel
-def _gain(f: Floats, i: Ints, at: Pyramid, bases: Ints, group: Ints, groups: int, half: Ints, spread: Floats) -> float:
+def _gain(
+    f: Floats,
+    i: Ints,
+    at: Pyramid,
+    bases: Ints,
+    sums: Floats,
+    group: Ints,
+    groups: int,
+    half: Ints,
+    spread: Floats,
+) -> float:
     """What halving all groups of bases tells: how far the means of halves are from each other, less what noise adds.
 
     In shares of the variance of rewards, summed over objectives.
@@ -82,9 +91,8 @@ def _gain(f: Floats, i: Ints, at: Pyramid, bases: Ints, group: Ints, groups: int
     for o in range(at.learned):
         counts, totals = np.zeros((groups, 2)), np.zeros((groups, 2))
         for k in range(len(bases)):
-            entry = o * i[BASE_ROOM] + bases[k]
-            counts[group[k], half[k]] += i[at.base_count + entry]
-            totals[group[k], half[k]] += f[at.base_sum + entry]
+            counts[group[k], half[k]] += i[at.base_count + o * i[BASE_ROOM] + bases[k]]
+            totals[group[k], half[k]] += sums[o, bases[k]]
         weights, told, pairs = PRIOR_PAIRS, PRIOR_PAIRS * PRIOR_GAIN, 0
         for g in range(groups):
             if counts[g, 0] > 0 and counts[g, 1] > 0:
@@ -100,13 +108,13 @@ def _gain(f: Floats, i: Ints, at: Pyramid, bases: Ints, group: Ints, groups: int
 
 
 @kernel
-def _measure_gains(f: Floats, i: Ints, at: Pyramid, digits: Ints) -> Floats:
+def _measure_gains(f: Floats, i: Ints, at: Pyramid, digits: Ints, totals: Floats, squares: Floats) -> Floats:
     """What each bit of each coordinate tells, where all others are known well; of many bases, by a sample."""
     step, coordinates = 1 + len(digits) // MOST_JUDGED, at.context + at.finer
     bases, rewards = np.arange(0, len(digits), step), i[TOLD] // step
     digits = digits[bases]
     gains = np.zeros((coordinates, MOST_DEPTH))
-    spread = np.array([spread_of(f, i, at, o) for o in range(at.learned)])
+    spread = np.array([spread_of(i, at, o, totals, squares) for o in range(at.learned)])
     known, others = 0, max(1, coordinates - 1)  # bits of each other coordinate
     while (known + 1) * others < 60 and (1 << ((known + 1) * others)) * WELL_KNOWN <= rewards:
         known += 1
@@ -120,7 +128,7 @@ def _measure_gains(f: Floats, i: Ints, at: Pyramid, digits: Ints) -> Floats:
                     groups = regroup(group, groups, half)
         for depth in range(min(i[at.bits + j], BITS_JUDGED)):
             halves(i, at, digits, j, depth, half)
-            gains[j, 0] = max(gains[j, 0], _gain(f, i, at, bases, group, groups, half, spread))
+            gains[j, 0] = max(gains[j, 0], _gain(f, i, at, bases, totals, group, groups, half, spread))
             groups = regroup(group, groups, half)
         for depth in range(1, i[at.bits + j]):
             gains[j, depth] = gains[j, depth - 1] / 4.0
@@ -149,7 +157,7 @@ def _best(
 
 
 @kernel
-def choose_splits(f: Floats, i: Ints, at: Pyramid, digits: Ints, head: Ints) -> Ints:
+def choose_splits(f: Floats, i: Ints, at: Pyramid, digits: Ints, totals: Floats, squares: Floats, head: Ints) -> Ints:
     """Choose the coordinates that tell most, level by level; writes how many levels there are.
 
     A level halves cells of contexts, of arms, or both if both tell about as much. Ends when cells are as many as
@@ -158,7 +166,7 @@ def choose_splits(f: Floats, i: Ints, at: Pyramid, digits: Ints, head: Ints) -> 
     """
     bases, coordinates = i[BASES], at.context + at.finer
     chosen = np.zeros((MOST_LEVELS, coordinates + 3), np.int64)
-    depth, gains = np.zeros(coordinates, np.int64), _measure_gains(f, i, at, digits)
+    depth, gains = np.zeros(coordinates, np.int64), _measure_gains(f, i, at, digits, totals, squares)
     group, contexts, arms = np.zeros(bases, np.int64), np.zeros(bases, np.int64), np.zeros(at.arms, np.int64)
     half, arm_half = np.zeros(bases, np.int64), np.zeros(at.arms, np.int64)
     groups = visited = arm_cells = levels = 1

@@ -25,12 +25,13 @@ SPREADS = ("arms", "front")
 class ParetoZoom(Policy):
     """Zooms where rewards and traffic are, and learns while it plays how noisy and how smooth the rewards are.
 
-    Nothing is to be tuned: no horizon, no Lipschitz constant, no confidence. Rewards are summed in cells of contexts
-    and arms on many levels at once. A level's estimate corrects that of the coarser one by its own means, as far as
-    the noise and what levels of that size usually add make that worth it; which coordinates are halved, how far, the
-    noise and the size of corrections are learned from the rewards. Of candidates on a randomly shifted grid those that
-    no other dominates, by estimates with a little optimism, are played uniformly, or with `spread="front"` evenly along
-    the front in the space of objectives. The density of the draw is exact.
+    Nothing is to be tuned: no horizon, no Lipschitz constant, no confidence. A trend, a quadratic of contexts and arms,
+    is taken off the rewards where it misses little. What is left is summed in cells of contexts and arms on many levels
+    at once. A level's estimate corrects that of the coarser one by its own means, as far as the noise and what levels
+    of that size usually add make that worth it; which coordinates are halved, how far, the noise and the size of
+    corrections are learned from the rewards. Of candidates on a randomly shifted grid those that no other dominates, by
+    estimates with a little optimism, are played uniformly, or with `spread="front"` evenly along the front in the space
+    of objectives. The density of the draw is exact.
 
     Rewards may be on any scale, bounded or not, and come late, in parts and in any order. Their order matters only by
     rounding and by what is known when estimates are made anew (whenever rewards have grown by a sixteenth) and levels

@@ -10,10 +10,12 @@ import numpy.typing as npt
 
 from paretozoom.dimensions import Floats, Ints
 from paretozoom.feasible import encode_feasible
-from paretozoom.kernels import calibrate, pyramid
+from paretozoom.kernels import calibrate, pyramid, trend
 from paretozoom.kernels.kinds import CATEGORICAL
 from paretozoom.kernels.refine import GROWTH, due_after
+from paretozoom.kernels.trend_fit import SIZES
 from paretozoom.policies.opened import checked_array
+from paretozoom.policies.terms import Terms, terms_of
 from paretozoom.problem import Problem
 from paretozoom.records import Refused
 
@@ -26,9 +28,10 @@ CANDIDATES = (64, 256, 512)  # by the number of continuous arm coordinates
 FINER = 2  # cells of arms for each candidate
 MOST_GROUPS = 4096  # of finite arms that are told apart
 FIRST_ROOM = 64
+FIRST_SIZE = 6  # of terms: as large as the noise
 LARGEST, LARGEST_SQUARE = 1e125, 1e250  # that rewards and their squares may add up to
 BY_BLOCK = ("block", "block_level", "block_base", "block_told", "block_due")
-SETTINGS = (pyramid.TOLD, pyramid.NEXT, pyramid.LEVELS, pyramid.DUE)
+SETTINGS = (pyramid.TOLD, pyramid.NEXT, pyramid.LEVELS, pyramid.DUE, pyramid.USES_TREND)
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
@@ -49,6 +52,9 @@ def allocate(problem: Problem, key: Ints, sizes: Mapping[int, int]) -> tuple[Flo
     head[pyramid.CELLS] = len(boxes)
     head[pyramid.PER_CELL] = CANDIDATES[_real_arms(problem) - 1]
     head[pyramid.MOST_FINE] = min(arms, MOST_GROUPS) if arms else FINER * head[pyramid.PER_CELL]
+    terms = terms_of(problem)
+    head[pyramid.FUNCTIONS], head[pyramid.CONTEXT_FUNCTIONS] = len(terms.functions), terms.of_contexts
+    head[pyramid.TERMS] = len(terms.factors)
     for place, size in sizes.items():
         head[place] = size
     at = pyramid.pyramid(head)
@@ -56,10 +62,14 @@ def allocate(problem: Problem, key: Ints, sizes: Mapping[int, int]) -> tuple[Flo
     ints[: pyramid.HEADER] = head
     ints[at.kinds : at.values] = encoding.kinds
     ints[at.values : at.bits] = encoding.values
-    ints[at.bits : at.inner] = bits_of(problem)
+    ints[at.bits : at.function] = bits_of(problem)
+    ints[at.function : at.factor] = np.ravel(terms.functions)
+    ints[at.factor : at.size] = np.ravel(terms.factors)
+    ints[at.size : at.inner] = FIRST_SIZE
     floats[at.cells : at.feature] = boxes.ravel()
     floats[at.feature : at.offset] = encoding.arms.ravel()
-    floats[at.offset : at.noise], floats[at.noise : at.base_sum] = np.nan, 1.0
+    floats[at.offset : at.noise], floats[at.noise : at.arm_value] = np.nan, 1.0
+    floats[at.arm_value : at.trend] = _arm_values(problem, terms, ints, at).ravel()
     return floats, ints
 
 
@@ -101,7 +111,10 @@ def arrays_of(f: Floats, i: Ints) -> dict[str, npt.NDArray[Any]]:
         "total": _columns(f, at.base_sum, at.learned, room, n).copy(),
         "square": _columns(f, at.base_square, at.learned, room, n).copy(),
         "offset": f[at.offset : at.noise].copy(),
-        "noise": f[at.noise : at.base_sum].copy(),
+        "noise": f[at.noise : at.arm_value].copy(),
+        "trend": f[at.trend : at.missed].reshape(at.learned, -1).copy(),
+        "missed": f[at.missed : at.base_sum].copy(),
+        "size": i[at.size : at.inner].copy(),
         "levels": np.concatenate([heads, depths], axis=1),
         **{name: i[start : start + blocks].copy() for name, start in zip(BY_BLOCK, by_block, strict=True)},
         "statistics": f[at.block : at.block + i[pyramid.USED]].copy(),
@@ -111,13 +124,15 @@ def arrays_of(f: Floats, i: Ints) -> dict[str, npt.NDArray[Any]]:
 def filled(problem: Problem, arrays: Arrays, key: Ints, number: int, sizes: Mapping[int, int]) -> tuple[Floats, Ints]:
     """Memory with what a snapshot says that was learned in so many decisions."""
     d = len(problem.objectives)
-    told, following, levels, due = checked_array(arrays, "settings", (4,), np.int64).tolist()
+    told, following, levels, due, uses_trend = checked_array(arrays, "settings", (5,), np.int64).tolist()
     if not 0 <= told <= number or not told <= following <= 2 * number + FIRST_REWARDS:
         raise Refused(f"snapshot: settings hold {told} rewards and the next step at {following} of {number} decisions")
     if not 0 <= levels <= pyramid.MOST_LEVELS:
         raise Refused(f"snapshot: {levels} levels, expected at most {pyramid.MOST_LEVELS}")
     if due != 0 and not told < due <= due_after(told):
         raise Refused(f"snapshot: settings let all estimates be made anew at {due} rewards, {told} were told")
+    if uses_trend not in (0, 1):
+        raise Refused(f"snapshot: settings say {uses_trend} of whether the trend is used, expected 0 or 1")
     rows = checked_array(arrays, "levels", (levels, 3 + len(bits_of(problem))), np.int64).copy()
     _check_levels(problem, rows)
     keys, counts = _checked_bases(problem, arrays, told)
@@ -132,7 +147,7 @@ def filled(problem: Problem, arrays: Arrays, key: Ints, number: int, sizes: Mapp
         key,
         {
             **sizes,
-            **dict(zip(SETTINGS, (told, following, levels, due), strict=True)),
+            **dict(zip(SETTINGS, (told, following, levels, due, uses_trend), strict=True)),
             pyramid.BASES: n,
             pyramid.BASE_ROOM: _room(n),
             pyramid.BLOCK_ROOM: _room(blocks),
@@ -149,9 +164,16 @@ def filled(problem: Problem, arrays: Arrays, key: Ints, number: int, sizes: Mapp
     if not (np.isnan(offset) == (counts.sum(axis=1) == 0)).all() or (np.abs(offset) > LARGEST).any():
         raise Refused(f"snapshot: offset is {offset.tolist()}, expected a number for each objective with rewards")
     floats[at.offset : at.noise] = offset
-    floats[at.noise : at.base_sum] = _finite(arrays, "noise", (at.base_sum - at.noise,))
-    if not ((floats[at.noise : at.base_sum] >= 0).all() and (floats[at.noise : at.roughness] > 0).all()):
+    floats[at.noise : at.arm_value] = _finite(arrays, "noise", (at.arm_value - at.noise,))
+    if not ((floats[at.noise : at.arm_value] >= 0).all() and (floats[at.noise : at.roughness] > 0).all()):
         raise Refused("snapshot: noise holds negative numbers")
+    floats[at.trend : at.missed] = _finite(arrays, "trend", (d, int(ints[pyramid.TERMS])), LARGEST).ravel()
+    floats[at.missed : at.base_sum] = _finite(arrays, "missed", (d,))
+    ints[at.size : at.inner] = checked_array(arrays, "size", (d,), np.int64)
+    if not (
+        (floats[at.missed : at.base_sum] >= 0).all() and set(ints[at.size : at.inner].tolist()) <= set(range(SIZES))
+    ):
+        raise Refused(f"snapshot: missed holds negative numbers, or size others than 0 to {SIZES - 1}")
     if not calibrate.restore(floats, ints, rows, by_block, statistics):
         raise Refused("snapshot: block names other cells than the keys lie in")
     return floats, ints
@@ -223,6 +245,17 @@ def _check_levels(problem: Problem, rows: Ints) -> None:
             right = right and row[2] == len(np.unique(digits >> (bits[context:] - row[3 + context :]), axis=0))
     if not right:
         raise Refused("snapshot: levels are none that this policy can have made")
+
+
+def _arm_values(problem: Problem, terms: Terms, ints: Ints, at: pyramid.Pyramid) -> Floats:
+    """The functions (rows) of the finite arms."""
+    arms, first = problem.encoding.arms, problem.encoding.context
+    return np.array(
+        [
+            [trend.function_at(ints, at, k, arm[terms.functions[k][0] - first]) for arm in arms]
+            for k in range(terms.of_contexts, len(terms.functions))
+        ]
+    )
 
 
 def _real_arms(problem: Problem) -> int:

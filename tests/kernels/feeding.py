@@ -1,4 +1,4 @@
-"""A ParetoZoom that was told of random places, and a twin that has the same bases and levels, but no blocks yet."""
+"""A ParetoZoom that was told of random places, and a twin with the same bases, trend and levels, but no blocks yet."""
 
 from __future__ import annotations
 
@@ -38,6 +38,8 @@ def fed(problem: Problem, n: int, seed: int) -> tuple[ParetoZoom, slow.ParetoZoo
     policy._floats, policy._ints = f, i
     at, d, coordinates = pyramid.pyramid(i), twin.learned, len(twin.bits)
     twin.noise = f[at.noise :][:d].tolist()
+    twin.uses_trend, twin.trend = bool(i[pyramid.USES_TREND]), f[at.trend : at.missed].reshape(d, -1).tolist()
+    twin.rest = {digits: twin._rest(digits, base) for digits, base in twin.bases.items()}
     for k in range(i[pyramid.LEVELS]):
         depth = tuple(i[at.depth + k * coordinates :][:coordinates].tolist())
         twin.levels.append(twin._level(int(i[at.inner + k]), int(i[at.outer + k]), depth))

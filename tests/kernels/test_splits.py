@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from paretozoom import Finite, Objective, Problem, Real
-from paretozoom.kernels import pyramid, splits
+from paretozoom.kernels import pyramid, splits, trend_fit
 from tests.kernels.feeding import fed
 from tests.reference import levels
 
@@ -20,10 +20,10 @@ def _compare(problem: Problem, rewards: int) -> levels.Levels:
     f, i = policy._floats, policy._ints
     at = pyramid.pyramid(i)
     digits = np.zeros((i[pyramid.BASES], at.context + at.finer), np.int64)
-    for base, row in enumerate(digits):
-        pyramid.digits_of(f, i, at, i[at.base_key + base], row)
+    arms = np.array([pyramid.digits_of(f, i, at, i[at.base_key + base], row) for base, row in enumerate(digits)])
     head = i[: pyramid.HEADER].copy()
-    chosen = splits.choose_splits(f, i, at, digits, head)
+    totals, squares = trend_fit.rest_of(f, i, at, digits, arms)
+    chosen = splits.choose_splits(f, i, at, digits, totals, squares, head)
     found = [[level.inner, level.outer, len(level.arm_cells), *level.depth] for level in twin.choose_splits()]
     assert chosen[: head[pyramid.LEVELS]].tolist() == found
     return twin

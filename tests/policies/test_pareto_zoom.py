@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from paretozoom import Categorical, Decision, Finite, Objective, ParetoZoom, Problem, Real
 from paretozoom.feasible import ANY, encode_feasible
 from paretozoom.kernels import pareto_zoom, pyramid, refine
-from tests.reference import estimates, levels, philox
+from tests.reference import estimates, levels, philox, trend
 from tests.reference import pareto_zoom as slow
 from tests.reference.levels import Cell, Level, Rewards
 from tests.reference.lockstep import lockstep
@@ -44,7 +44,7 @@ def pair(problem: Problem, seed: int = 1, spread: str = "arms") -> tuple[ParetoZ
 
 
 def agree(policy: ParetoZoom, twin: slow.ParetoZoom) -> None:
-    """Both hold the same, to the last bit: bases, levels, noise, roughness, and all statistics of all blocks."""
+    """Both hold the same, to the last bit: bases, trend, levels, noise, roughness, and all statistics of all blocks."""
     f, i = policy._floats, policy._ints
     at, d = pyramid.pyramid(i), twin.learned
     settings = [i[k] for k in (pyramid.TOLD, pyramid.NEXT, pyramid.DUE, pyramid.LEVELS, pyramid.BASES)]
@@ -52,6 +52,10 @@ def agree(policy: ParetoZoom, twin: slow.ParetoZoom) -> None:
     assert np.array_equal(f[at.offset : at.offset + d], twin.offset, equal_nan=True)
     assert f[at.noise : at.noise + d].tolist() == twin.noise
     assert f[at.roughness + d :][: d * len(twin.levels[1:])].tolist() == list(itertools.chain(*twin.roughness[1:]))
+    assert i[pyramid.USES_TREND] == twin.uses_trend
+    assert f[at.trend : at.missed].reshape(d, -1).tolist() == twin.trend
+    assert f[at.missed : at.missed + d].tolist() == twin.missed
+    assert i[at.size : at.size + d].tolist() == twin.size
     for name, start, memory in (("count", at.base_count, i), ("total", at.base_sum, f), ("square", at.base_square, f)):
         kept = memory[start : start + d * i[pyramid.BASE_ROOM]].reshape(d, -1)[:, : len(twin.bases)]
         assert kept.T.tolist() == [getattr(base, name) for base in twin.bases.values()]
@@ -161,6 +165,49 @@ def test_a_long_run() -> None:
     assert any(after < before for before, after in itertools.pairwise(levels))
 
 
+class Bowls(World):
+    """Rewards that fall smoothly with the distance from a place."""
+
+    def reward(self, decision: Decision) -> dict[str, float]:
+        point = np.zeros(self.problem.dim)
+        self.problem.encode_context(decision.context, point)
+        self.problem.encode_arm(decision.arm, point)
+        low = ((np.minimum(point, 1.0) - 0.4) ** 2).mean()
+        given = {}
+        for k, objective in enumerate(self.problem.objectives):
+            value = 0.9 - 2.0 * low / (1 + k) + 0.1 * float(self.rng.random())
+            given[objective.name] = objective.decode(value)
+        return given
+
+
+@pytest.mark.parametrize("name", ["two contexts", "periodic everywhere", "labels", "features", "mixed arms"])
+def test_where_the_trend_is_used(name: str) -> None:
+    problem = ALL[name]
+    policy, twin = pair(problem)
+    world, used = Bowls(problem, seed=4), set()
+    for _ in range(8):
+        lockstep(policy, twin, world, 12)
+        agree(policy, twin)
+        used.add(twin.uses_trend)
+    check_fronts(policy, twin, world)
+    assert True in used
+
+
+def test_the_trend_is_not_fitted_for_ever() -> None:
+    """The last fit is before 8192 rewards; levels that are made later are of what it leaves."""
+    problem = Problem(context=[], arm=Finite(list("abc")), objectives=[Objective("r")])
+    policy, twin = pair(problem)
+    world, fits = Bowls(problem, seed=4), []
+    for rounds in (8000, 5000):
+        lockstep(policy, twin, world, rounds, scrambled=False)
+        agree(policy, twin)
+        fits.append((twin.trend, twin.uses_trend, twin.told, twin.following))
+    assert fits[0][:2] == fits[1][:2]
+    assert fits[0][3] > trend.LAST_FIT < fits[1][2]
+    assert fits[1][3] > fits[0][3]
+    assert twin.uses_trend
+
+
 def test_cells_of_arms_finer_than_candidates() -> None:
     """There are 64 candidates on a line of arms, and up to 128 cells."""
     problem = Problem(context=[], arm=[Real("y")], objectives=[Objective("r")])
@@ -232,6 +279,10 @@ def test_rewards_that_never_differ(name: str, value: float) -> None:
         (estimates, "BOLDNESS", math.nextafter(estimates.BOLDNESS, math.inf)),
         (estimates, "OWN_NOISE", math.nextafter(4, 5)),
         (estimates, "SURE", 17.0),
+        (trend, "UNKNOWN", 2e6),
+        (trend, "PRIOR_NOISE", math.nextafter(16, 17)),
+        (trend, "SURE", math.nextafter(8, 9)),
+        (trend, "PLACE_BITS", 12),
         (levels, "ALIKE", 3.0),
         (levels, "LEAST_CELLS", 512),
     ],

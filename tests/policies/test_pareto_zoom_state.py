@@ -117,12 +117,15 @@ def swapped(array: Any) -> Any:
 Change = Callable[[dict[str, Any]], dict[str, Any]]
 NOT_FINITE = {
     f"{field} {value}": lambda a, field=field, value=value: {field: put(a[field], (0,) * a[field].ndim, value)}
-    for field in ("total", "square", "noise", "statistics")
+    for field in ("total", "square", "noise", "trend", "missed", "statistics")
     for value in (math.nan, math.inf, -math.inf, 1e300)
 }
 BAD: dict[str, Change] = {
     **NOT_FINITE,
-    **{f"no {field}": lambda _, field=field: {field: None} for field in ("settings", "key", "levels", "statistics")},
+    **{
+        f"no {field}": lambda _, field=field: {field: None}
+        for field in ("settings", "key", "levels", "trend", "statistics")
+    },
     **{
         f"{field} one less": lambda a, field=field: {field: a[field][..., :-1]}
         for field in ("settings", "key", "count", "total", "square", "levels", "noise", "block", "statistics")
@@ -148,6 +151,15 @@ BAD: dict[str, Change] = {
     "noise negative": lambda a: {"noise": put(a["noise"], 0, -1.0)},
     "noise zero": lambda a: {"noise": put(a["noise"], 0, 0.0)},
     "roughness negative": lambda a: {"noise": put(a["noise"], -1, -1.0)},
+    "no trend": lambda _: {"trend": None},
+    **{
+        f"{field} one less": lambda a, field=field: {field: a[field][..., :-1]} for field in ("trend", "missed", "size")
+    },
+    "trend used twice": lambda a: {"settings": put(a["settings"], 4, 2)},
+    "trend used or not": lambda a: {"settings": put(a["settings"], 4, -1)},
+    "missed negative": lambda a: {"missed": put(a["missed"], 0, -1.0)},
+    "size negative": lambda a: {"size": put(a["size"], 0, -1)},
+    "size too large": lambda a: {"size": put(a["size"], 0, 12)},
     "first level split": lambda a: {"levels": put(a["levels"], (0, -1), 1)},
     "level coarser": lambda a: {"levels": put(a["levels"], (-1, -1), 0)},
     "level deeper than bits": lambda a: {"levels": put(a["levels"], (-1, -1), 63)},

@@ -10,7 +10,8 @@ import math
 
 from paretozoom import Problem
 from paretozoom.kernels.kinds import CATEGORICAL, PERIODIC
-from tests.reference.levels import Block, Cell, Level, Levels, Rewards
+from tests.reference.levels import Block, Cell, Level, Rewards
+from tests.reference.trend import LAST_FIT, Trend
 
 OWN, BESIDE = 0.75, 0.25
 OWN_NOISE = 4.0
@@ -34,7 +35,7 @@ def due_after(told: int) -> int:
     return told + 1 + told // GROWTH
 
 
-class Estimates(Levels):
+class Estimates(Trend):
     """Levels whose cells have estimates, made anew along a path, everywhere, or with the levels."""
 
     def __init__(self, problem: Problem, *, seed: int = 0) -> None:
@@ -52,6 +53,7 @@ class Estimates(Levels):
         base = self.bases.setdefault(digits, self._nothing())
         for o, value in told:
             base.add(o, 1, value, value * value)
+        told = [(o, value - self.trend_of(digits, o) if self.uses_trend else value) for o, value in told]
         stale = False
         for k, level in enumerate(self.levels):
             block, cell = self._place(level, digits)
@@ -183,8 +185,11 @@ class Estimates(Levels):
     def rebuild(self) -> None:
         """Choose splits, sum the bases in the cells of new levels, estimate noise, roughness and rewards."""
         self.following = self.told + max(4, self.told // (5 if self.told < EARLY else 2))
+        used = self.uses_trend
+        self.fit()
+        rest_changes = self.told <= LAST_FIT and (used or self.uses_trend)
         old, self.levels = self.levels, self.choose_splits()
-        same = [new.halves_like(was) for new, was in zip(self.levels, old, strict=False)]
+        same = [not rest_changes and new.halves_like(was) for new, was in zip(self.levels, old, strict=False)]
         kept = len(list(itertools.takewhile(bool, same)))
         self.kept_levels.append((kept, len(self.levels)))
         self.levels[:kept] = old[:kept]
@@ -200,7 +205,7 @@ class Estimates(Levels):
 
     def _fill(self, level: Level) -> None:
         """Sum the bases; rewards that came in parts are as many as the objective that was told most."""
-        for digits, base in self.bases.items():
+        for digits, base in self.rest.items():
             block, cell = self._place(level, digits)
             block.told += max(base.count)
             for o in range(self.learned):

@@ -84,6 +84,7 @@ class Levels(Twin):
         self.bits = self._bits()
         self.told, self.following = 0, FIRST_REWARDS
         self.bases: dict[Cell, Rewards] = {}  # by the digits of the context, then those of the arm or its number
+        self.rest = self.bases  # what levels are made for: the rewards, or what a trend leaves of them
         self.levels: list[Level] = []
         self.noise = [1.0] * self.learned
 
@@ -147,7 +148,7 @@ class Levels(Twin):
     def spread(self, o: int) -> float:
         """The variance of all rewards in an objective."""
         count, total, square = 0, 0.0, 0.0
-        for base in self.bases.values():
+        for base in self.rest.values():
             count, total, square = count + base.count[o], total + base.total[o], square + base.square[o]
         if count == 0:
             return 1.0
@@ -159,7 +160,7 @@ class Levels(Twin):
         Of very many bases, one in so many is asked.
         """
         step = 1 + len(self.bases) // MOST_JUDGED
-        judged = list(self.bases.items())[::step]
+        judged = list(self.rest.items())[::step]
         others, known = max(1, len(self.bits) - 1), 0
         while 2 ** ((known + 1) * others) * WELL_KNOWN <= self.told // step:
             known += 1

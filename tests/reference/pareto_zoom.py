@@ -112,7 +112,7 @@ class ParetoZoom(Estimates):
             for cell, weight in self._arm_corners(last, arm):
                 for o in range(self.learned):
                     row[o] += weight * table[cell][o]
-            rows.append(row)
+            rows.append(self.add_trend(row, context, self.arms[arm] if self.arms else arm))
         return rows
 
     def last_level(self, context: Sequence[float]) -> int:

@@ -1,0 +1,171 @@
+"""How the trend is fitted to the rewards, and when it is given up.
+
+Terms are expected to be of a size, relative to the noise, that makes the rewards likely; a step from size to size is
+taken from fit to fit. What the trend misses is shared by all rewards of a *place*, a rather large cell, so many rewards
+of one place count little more than one if it misses much. A trend that misses too much is not used.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from paretozoom.kernels.jit import Floats, Ints, kernel
+from paretozoom.kernels.pyramid import BASE_ROOM, BASES, TERMS, TOLD, USES_TREND, Pyramid
+from paretozoom.kernels.splits import halves, regroup
+from paretozoom.kernels.trend import stand_at_base, term_at, trend_at
+
+LAST_FIT = 8192  # rewards until which the trend is fitted anew whenever levels are made anew
+PLACE_BITS = 10  # of all coordinates together, that places are told apart by
+SIZES = 12  # of terms, relative to the noise: powers of 4, the first is 4**-6
+UNKNOWN = 1e6  # the square of the size of the constant, the first term
+PRIOR_NOISE = 16.0  # rewards that the variance of all of them is worth when the noise is measured
+SURE = 8.0  # pairs of rewards at a place from which on what the trend misses there counts by half
+MOST_MISSED = 0.5  # of what the trend explains, for it to be used
+MOST_FOUND = 0.4  # rewards per place times what is missed, relative to the noise: beyond, levels find it themselves
+
+
+@kernel
+def _solve(gram: Floats, right: Floats, square: float, count: float, size: int, out: Floats) -> float:
+    """Write what the trend has of each term; returns how likely the rewards are (a logarithm, but for a constant).
+
+    `gram` and `right` are the sums of products of terms, and of terms with rewards; `square` that of squared rewards.
+    """
+    n, likely, explained = len(right), 0.0, 0.0
+    a, y = gram.copy(), right.copy()
+    for k in range(n):
+        expected = UNKNOWN if k == 0 else 4.0 ** (size - 6)
+        a[k, k] += 1.0 / expected
+        likely -= 0.5 * math.log(expected)
+    for k in range(n):  # Cholesky's factors row by row, and substitution along with them
+        pivot = math.sqrt(max(a[k, k], 1e-300))
+        likely -= math.log(pivot)
+        y[k] /= pivot
+        explained += y[k] * y[k]
+        for c in range(k, n):
+            a[k, c] /= pivot
+        for r in range(k + 1, n):
+            factor = a[k, r]
+            y[r] -= factor * y[k]
+            for c in range(r, n):
+                a[r, c] -= factor * a[k, c]
+    for k in range(n - 1, -1, -1):
+        total = y[k]
+        for c in range(k + 1, n):
+            total -= a[k, c] * out[c]
+        out[k] = total / a[k, k]
+    return likely - 0.5 * count * math.log(max(square - explained, 1e-12 * square, 1e-300) / count)
+
+
+@kernel
+def _find_places(i: Ints, at: Pyramid, digits: Ints, place: Ints) -> int:
+    """Number the places that bases are at; returns how many there are."""
+    coordinates, places = at.context + at.finer, 1
+    half = np.zeros(len(digits), np.int64)
+    for j in range(coordinates):
+        for depth in range(min(max(1, PLACE_BITS // coordinates), i[at.bits + j])):
+            halves(i, at, digits, j, depth, half)
+            places = regroup(place, places, half)
+    return places
+
+
+@kernel
+def _fit_one(f: Floats, i: Ints, at: Pyramid, table: Floats, place: Ints, rewards: Floats, o: int) -> None:
+    """Fit the trend of an objective; `rewards` are how many there are at each place."""
+    bases, terms = table.shape
+    gram, right, square, count = np.zeros((terms, terms)), np.zeros(terms), 0.0, 0.0
+    for base in range(bases):
+        entry = o * i[BASE_ROOM] + base
+        share = 1.0 / (1.0 + f[at.missed + o] * rewards[place[base]])
+        weight, total, row = share * i[at.base_count + entry], share * f[at.base_sum + entry], table[base]
+        square += share * f[at.base_square + entry]
+        count += weight
+        if weight > 0.0:
+            for t in range(terms):
+                right[t] += total * row[t]
+                weighed = weight * row[t]
+                for other in range(t, terms):
+                    gram[t, other] += weighed * row[other]
+    if count == 0.0:
+        return
+    best, trial, likely, now = np.zeros(terms), np.zeros(terms), -math.inf, i[at.size + o]
+    for size in range(max(0, now - 1), min(SIZES, now + 2)):
+        value = _solve(gram, right, square, count, size, trial)
+        if value > likely:
+            likely, i[at.size + o] = value, size
+            best[:] = trial
+    f[at.trend + o * terms : at.trend + (o + 1) * terms] = best
+
+
+@kernel
+def _judge(f: Floats, i: Ints, at: Pyramid, table: Floats, place: Ints, rewards: Floats, o: int) -> tuple[float, float]:
+    """The variances that the trend of an objective misses and explains, relative to the noise."""
+    bases, terms = table.shape
+    above, squares, said = np.zeros(len(rewards)), np.zeros(len(rewards)), np.zeros(len(rewards))
+    count, total, square = 0.0, 0.0, 0.0
+    for base in range(bases):
+        entry, trend, p = o * i[BASE_ROOM] + base, 0.0, place[base]
+        for t in range(terms):
+            trend += f[at.trend + o * terms + t] * table[base, t]
+        here, summed, squared = i[at.base_count + entry], f[at.base_sum + entry], f[at.base_square + entry]
+        above[p] += summed - here * trend
+        squares[p] += squared - trend * (2.0 * summed - here * trend)
+        said[p] += here * trend
+        count, total, square = count + here, total + summed, square + squared
+    if count == 0.0:
+        return 0.0, 0.0
+    overall = total / count
+    noise, free = PRIOR_NOISE * max(0.0, square / count - overall * overall), PRIOR_NOISE
+    weights, missed, mean, explained = 1.0, 0.0, 0.0, 0.0
+    for p in range(len(rewards)):
+        n = rewards[p]
+        if n > 1.0:
+            weight = (n - 1.0) / (n - 1.0 + SURE)
+            weights += weight
+            missed += weight * (above[p] * above[p] - squares[p]) / (n * (n - 1.0))
+            mean += weight * (said[p] / n)
+            explained += weight * ((said[p] / n) * (said[p] / n))
+            noise += squares[p] - above[p] * above[p] / n
+            free += n - 1.0
+    noise, mean = max(noise / free, 1e-300), mean / weights
+    return max(0.0, missed / weights) / noise, (explained / weights - mean * mean) / noise
+
+
+@kernel
+def fit_trend(f: Floats, i: Ints, at: Pyramid, digits: Ints, base_arm: Ints) -> None:
+    """Fit the trend of all objectives to the bases, and decide whether to use it."""
+    bases, terms = i[BASES], i[TERMS]
+    table, place = np.empty((bases, terms)), np.zeros(bases, np.int64)
+    for base in range(bases):
+        stand_at_base(f, i, at, digits[base], base_arm[base])
+        for t in range(terms):
+            table[base, t] = term_at(f, i, at, t)
+    rewards = np.zeros(_find_places(i, at, digits, place))
+    missed, explained = 0.0, 0.0
+    for o in range(at.learned):
+        rewards[:] = 0.0
+        for base in range(bases):
+            rewards[place[base]] += i[at.base_count + o * i[BASE_ROOM] + base]
+        _fit_one(f, i, at, table, place, rewards, o)
+        f[at.missed + o], variance = _judge(f, i, at, table, place, rewards, o)
+        missed, explained = missed + f[at.missed + o], explained + variance
+    found = i[TOLD] / len(rewards) * missed / at.learned
+    i[USES_TREND] = 1 if missed < MOST_MISSED * explained and found < MOST_FOUND else 0
+
+
+@kernel
+def rest_of(f: Floats, i: Ints, at: Pyramid, digits: Ints, base_arm: Ints) -> tuple[Floats, Floats]:
+    """Sums of the bases' rewards, and of their squares, less the trend: (objectives, base room) each."""
+    room, d = i[BASE_ROOM], at.learned
+    totals = f[at.base_sum : at.base_sum + d * room].reshape((d, room))
+    squares = f[at.base_square : at.base_square + d * room].reshape((d, room))
+    if i[USES_TREND] == 1:
+        totals, squares = totals.copy(), squares.copy()
+        for base in range(i[BASES]):
+            stand_at_base(f, i, at, digits[base], base_arm[base])
+            for o in range(at.learned):
+                trend, count, total = trend_at(f, i, at, o), i[at.base_count + o * room + base], totals[o, base]
+                totals[o, base] = total - count * trend
+                squares[o, base] = max(0.0, squares[o, base] - trend * (2.0 * total - count * trend))
+    return totals, squares

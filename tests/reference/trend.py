@@ -1,0 +1,215 @@
+"""The trend of ParetoZoom: a quadratic of contexts and arms, fitted to the rewards while they are few.
+
+Sums run in the order of the kernels', so that both round alike.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+
+from paretozoom import Problem
+from paretozoom.kernels.kinds import CATEGORICAL, PERIODIC
+from tests.reference.levels import Cell, Levels, Rewards
+
+MOST_LABELS, MOST_TERMS = 16, 128
+LAST_FIT = 8192
+PLACE_BITS = 10
+SIZES, FIRST_SIZE, UNKNOWN = 12, 6, 1e6
+PRIOR_NOISE, SURE = 16.0, 8.0
+MOST_MISSED, MOST_FOUND = 0.5, 0.4
+
+Vector = list[float]
+
+
+class Trend(Levels):
+    """Levels for what a trend misses."""
+
+    def __init__(self, problem: Problem, *, seed: int = 0) -> None:
+        super().__init__(problem, seed=seed)
+        self.functions = [(0, 0)]  # coordinate and which of its functions; the first is the constant
+        for j, kind in enumerate(self.kinds):
+            if kind != CATEGORICAL or self._labels(j) <= MOST_LABELS:
+                self.functions += [(j, which) for which in range(self._labels(j) if kind == CATEGORICAL else 2)]
+        simple = [k for k in range(1, len(self.functions)) if not self._is_square(k)]
+        pairs = [(a, b) for a, b in itertools.combinations(simple, 2) if self.functions[a][0] != self.functions[b][0]]
+        self.factors = [(0, k) for k in range(len(self.functions))]
+        self.factors += pairs if len(self.functions) + len(pairs) <= MOST_TERMS else []
+        self.uses_trend = False
+        self.trend = [[0.0] * len(self.factors) for _ in range(self.learned)]
+        self.missed = [0.0] * self.learned  # relative to the noise
+        self.size = [FIRST_SIZE] * self.learned
+
+    def _labels(self, j: int) -> int:
+        return abs(self.values[j]) or len(self.arms)
+
+    def _is_square(self, k: int) -> bool:
+        j, which = self.functions[k]
+        return self.kinds[j] not in (CATEGORICAL, PERIODIC) and which == 1
+
+    # The trend at a place.
+
+    def function(self, k: int, place: Sequence[float]) -> float:
+        """A function at a place: coordinates of contexts and arms."""
+        j, which = self.functions[k]
+        if k == 0:
+            return 1.0
+        if self.kinds[j] == CATEGORICAL:
+            return math.sqrt(self._labels(j)) if int(place[j]) == which else 0.0
+        if self.kinds[j] == PERIODIC:
+            angle = 2.0 * math.pi * place[j]
+            return math.sqrt(2.0) * (math.sin(angle) if which else math.cos(angle))
+        away = 2.0 * place[j] - 1.0
+        return math.sqrt(5.0) * (1.5 * away * away - 0.5) if which else math.sqrt(3.0) * away
+
+    def middle(self, digits: Cell) -> Vector:
+        """The middle of a base; of finite arms the features themselves."""
+        place = [
+            float(digit) if kind == CATEGORICAL else (digit + 0.5) / 2**bits
+            for digit, kind, bits in zip(digits, self.kinds, self.bits, strict=False)
+        ]
+        return [*place[: self.first], *self.arms[digits[-1]]] if self.arms else place
+
+    def terms(self, digits: Cell) -> Vector:
+        """All terms in the middle of a base."""
+        values = [self.function(k, self.middle(digits)) for k in range(len(self.functions))]
+        return [values[a] * values[b] for a, b in self.factors]
+
+    def trend_of(self, digits: Cell, o: int) -> float:
+        """The trend in the middle of a base."""
+        return sum_of_products(self.trend[o], self.terms(digits)) if self.uses_trend else 0.0
+
+    def add_trend(self, index: Vector, context: Sequence[float], arm: Sequence[float]) -> Vector:
+        """Some indices of an arm with the trend added: products of functions of arms first, the constant, the rest."""
+        if not self.uses_trend:
+            return index
+        values = [self.function(k, [*context, *arm]) for k in range(len(self.functions))]
+        of_context = [k == 0 or j < self.first for k, (j, _) in enumerate(self.functions)]
+        raised = []
+        for o, before in enumerate(index):
+            value, constant, weights = before, 0.0, [0.0] * len(values)
+            for size, (a, b) in zip(self.trend[o], self.factors, strict=True):
+                if of_context[b]:
+                    constant += size * values[a] * values[b]
+                elif of_context[a]:
+                    weights[b] += size * values[a]
+                else:
+                    value += size * values[a] * values[b]
+            value += constant
+            for k, weight in enumerate(weights):
+                value = value if of_context[k] else value + weight * values[k]
+            raised.append(value)
+        return raised
+
+    # How it is fitted.
+
+    def fit(self) -> None:
+        """Fit all objectives, decide whether to use what came out, and write what is left of the rewards."""
+        if self.told <= LAST_FIT:
+            depth = max(1, PLACE_BITS // len(self.bits))
+            places = {digits: self._top(digits, tuple(min(depth, b) for b in self.bits)) for digits in self.bases}
+            table = {digits: self.terms(digits) for digits in self.bases}
+            missed = explained = 0.0
+            for o in range(self.learned):
+                rewards = dict.fromkeys(places.values(), 0.0)
+                for digits, base in self.bases.items():
+                    rewards[places[digits]] += base.count[o]
+                self._fit(o, table, places, rewards)
+                self.missed[o], variance = self._judge(o, table, places, rewards)
+                missed, explained = missed + self.missed[o], explained + variance
+            found = self.told / len(set(places.values())) * missed / self.learned
+            self.uses_trend = missed < MOST_MISSED * explained and found < MOST_FOUND
+        self.rest = {digits: self._rest(digits, base) for digits, base in self.bases.items()}
+
+    def _rest(self, digits: Cell, base: Rewards) -> Rewards:
+        """What the trend leaves of a base's rewards."""
+        rest = Rewards(list(base.count), list(base.total), list(base.square))
+        if self.uses_trend:
+            for o, count in enumerate(base.count):
+                trend, total = self.trend_of(digits, o), base.total[o]
+                rest.total[o] = total - count * trend
+                rest.square[o] = max(0.0, base.square[o] - trend * (2.0 * total - count * trend))
+        return rest
+
+    def _fit(self, o: int, table: dict[Cell, Vector], places: dict[Cell, Cell], rewards: dict[Cell, float]) -> None:
+        """By the likeliest of three sizes of terms; the more is missed, the less do many rewards of a place count."""
+        n = len(self.factors)
+        gram, right, square, count = [[0.0] * n for _ in range(n)], [0.0] * n, 0.0, 0.0
+        for digits, base in self.bases.items():
+            share = 1.0 / (1.0 + self.missed[o] * rewards[places[digits]])
+            weight, total, row = share * base.count[o], share * base.total[o], table[digits]
+            square, count = square + share * base.square[o], count + weight
+            for t in range(n if weight > 0.0 else 0):
+                right[t] += total * row[t]
+                for other in range(t, n):
+                    gram[t][other] += weight * row[t] * row[other]
+        if count == 0.0:
+            return
+        sizes = range(max(0, self.size[o] - 1), min(SIZES, self.size[o] + 2))
+        fits = [(*self._solve(gram, right, square, count, size), size) for size in sizes]
+        _, self.trend[o], self.size[o] = max(fits, key=lambda fit: fit[0])
+
+    @staticmethod
+    def _solve(gram: list[Vector], right: Vector, square: float, count: float, size: int) -> tuple[float, Vector]:
+        """How likely the rewards are if terms have a size, and what the trend has of each of them: by Cholesky."""
+        n, a, y = len(right), [list(row) for row in gram], list(right)
+        likely = explained = 0.0
+        for k in range(n):
+            expected = UNKNOWN if k == 0 else 4.0 ** (size - 6)
+            a[k][k] += 1.0 / expected
+            likely -= 0.5 * math.log(expected)
+        for k in range(n):
+            pivot = math.sqrt(max(a[k][k], 1e-300))
+            likely -= math.log(pivot)
+            y[k] /= pivot
+            explained += y[k] * y[k]
+            a[k] = [value / pivot if c >= k else value for c, value in enumerate(a[k])]
+            for r in range(k + 1, n):
+                y[r] -= a[k][r] * y[k]
+                a[r] = [v - a[k][r] * a[k][c] if c >= r else v for c, v in enumerate(a[r])]
+        out = [0.0] * n
+        for k in reversed(range(n)):
+            total = y[k]
+            for c in range(k + 1, n):
+                total -= a[k][c] * out[c]
+            out[k] = total / a[k][k]
+        left = max(square - explained, 1e-12 * square, 1e-300)
+        return likely - 0.5 * count * math.log(left / count), out
+
+    def _judge(
+        self, o: int, table: dict[Cell, Vector], places: dict[Cell, Cell], rewards: dict[Cell, float]
+    ) -> tuple[float, float]:
+        """The variances of what the trend misses and explains of the means of places, relative to the noise."""
+        sums = {place: [0.0, 0.0, 0.0] for place in rewards}  # above the trend, squares of that, of the trend
+        count, total, square = 0.0, 0.0, 0.0
+        for digits, base in self.bases.items():
+            trend, here, at = sum_of_products(self.trend[o], table[digits]), base.count[o], sums[places[digits]]
+            at[0] += base.total[o] - here * trend
+            at[1] += base.square[o] - trend * (2.0 * base.total[o] - here * trend)
+            at[2] += here * trend
+            count, total, square = count + here, total + base.total[o], square + base.square[o]
+        if count == 0:
+            return 0.0, 0.0
+        noise, free = PRIOR_NOISE * max(0.0, square / count - total / count * (total / count)), PRIOR_NOISE
+        weights, missed, mean, explained = 1.0, 0.0, 0.0, 0.0
+        for place, (above, squares, said) in sums.items():
+            n = rewards[place]
+            if n > 1:
+                weight = (n - 1.0) / (n - 1.0 + SURE)
+                weights += weight
+                missed += weight * (above * above - squares) / (n * (n - 1.0))
+                mean += weight * (said / n)
+                explained += weight * ((said / n) * (said / n))
+                noise += squares - above * above / n
+                free += n - 1.0
+        noise, mean = max(noise / free, 1e-300), mean / weights
+        return max(0.0, missed / weights) / noise, (explained / weights - mean * mean) / noise
+
+
+def sum_of_products(sizes: Vector, values: Vector) -> float:
+    """From the first on."""
+    total = 0.0
+    for size, value in zip(sizes, values, strict=True):
+        total += size * value
+    return total
