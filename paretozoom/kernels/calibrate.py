@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from paretozoom.kernels.forget import forget_half
 from paretozoom.kernels.jit import Floats, Ints, kernel
 from paretozoom.kernels.kinds import CATEGORICAL, PERIODIC
 from paretozoom.kernels.pyramid import (
@@ -14,6 +15,7 @@ from paretozoom.kernels.pyramid import (
     BLOCKS,
     CELL_ROOM,
     DUE,
+    FORGETS,
     HEADER,
     LEVELS,
     MOST_LEVELS,
@@ -63,17 +65,18 @@ def copy_bases(f: Floats, i: Ints, old: Pyramid, more_f: Floats, more_i: Ints, n
 
 @kernel
 def rebuild(f: Floats, i: Ints) -> tuple[Floats, Ints]:
-    """Copies of the arrays with new splits, blocks, noise and roughness; early on, the trend is fitted anew in both."""
-    old = pyramid(i)
+    """Copies of the arrays with new splits, blocks, noise and roughness. Forgets first, and fits the trend, in both."""
+    old, rest_changes = pyramid(i), i[FORGETS] == 1
+    if i[FORGETS] == 1:
+        forget_half(f, i, old)
     bases, coordinates = i[BASES], old.context + old.finer
     digits, base_arm = np.zeros((bases, coordinates), np.int64), np.zeros(bases, np.int64)
     for base in range(bases):
         base_arm[base] = digits_of(f, i, old, i[old.base_key + base], digits[base])
-    rest_changes = False
     if i[TOLD] <= LAST_FIT:
         used = i[USES_TREND] == 1
         fit_trend(f, i, old, digits, base_arm)
-        rest_changes = used or i[USES_TREND] == 1
+        rest_changes = rest_changes or used or i[USES_TREND] == 1
     totals, squares = rest_of(f, i, old, digits, base_arm)
     head = i[:HEADER].copy()
     cell_of_arm = np.zeros((MOST_LEVELS, i[ARMS]), np.int64)

@@ -8,6 +8,7 @@ import numpy as np
 
 from paretozoom.kernels.along_front import draw_by_weight, weigh_front
 from paretozoom.kernels.calibrate import copy_bases, rebuild
+from paretozoom.kernels.forget import conclude, watch
 from paretozoom.kernels.jit import Floats, Ints, kernel
 from paretozoom.kernels.lattice import draw, lay, measure, size_of
 from paretozoom.kernels.pareto import mark_front
@@ -152,6 +153,8 @@ def tell(f: Floats, i: Ints, number: int, point: Floats, arm: int, reward: Float
     for level in range(i[LEVELS]):
         number, cell = block_of(i, at, level, digits, base), arm_cell(i, at, level, digits, arm)
         cells = i[at.arm_cells + level]
+        if level == i[LEVELS] - 1:
+            watch(f, i, at, number, cell, cells, digits, rest)
         for o in range(at.learned):
             if not math.isnan(rest[o]):
                 start = rows_of(i, at, number, cells, o) + cell
@@ -162,6 +165,7 @@ def tell(f: Floats, i: Ints, number: int, point: Floats, arm: int, reward: Float
             refresh(f, i, at, level, number, digits)
     i[TOLD] += told == 0
     if i[TOLD] >= i[DUE]:
+        conclude(f, i, at)
         refresh_all(f, i, at, digits)
 
 

@@ -21,9 +21,11 @@ CONTEXT, DIM, LEARNED, ARMS, FINER, TOLD, NEXT, LEVELS, BASES, BLOCKS = range(10
 KEY0, KEY1 = balls.KEY0, balls.KEY1  # where `lattice` looks for them
 BASE_ROOM, BLOCK_ROOM, CELL_ROOM = range(12, 15)
 USED, CELLS, PER_CELL, NUMBERED, MOST_FINE, DUE, ALONG_FRONT = range(15, 22)
-FUNCTIONS, CONTEXT_FUNCTIONS, TERMS, USES_TREND = range(22, 26)
-HEADER = 26
+FUNCTIONS, CONTEXT_FUNCTIONS, TERMS, USES_TREND, FORGETS, FORGOTTEN = range(22, 28)
+HEADER = 28
 
+PLACE_BITS = 10  # of all coordinates together, that places are told apart by
+PLACES = 1 << PLACE_BITS
 MOST_LEVELS = 24
 MOST_DEPTH = 24  # bits of a coordinate
 MOST_MIXED = 3  # context coordinates between whose cells is interpolated
@@ -49,6 +51,8 @@ class Pyramid(NamedTuple):
     arm_value: int  # (arm functions, arms) the functions of the finite arms
     trend: int  # (d, terms) how much of each term the trend has
     missed: int  # (d,) the variance that the trend misses, relative to the noise
+    watched: int  # (4,) sums over pairs of rewards at the same place
+    last: int  # (PLACES, d) what the last reward at a place had above its estimate; 0 if there was none
     base_sum: int  # (d, base room)
     base_square: int  # (d, base room)
     block: int  # (cell room,) the blocks: (d, STATISTICS, cells of arms) each
@@ -57,7 +61,7 @@ class Pyramid(NamedTuple):
     values: int  # (dim,)
     bits: int  # (context + finer,) into how many bits a coordinate is read
     function: int  # (functions, 2) the coordinate of each, and which of its functions it is
-    factor: int  # (terms, 2) the functions that a term is the product of
+    factor: int  # (terms, 3) the functions that a term is the product of
     size: int  # (d,) how large terms are expected to be
     inner: int  # (MOST_LEVELS,) the coordinate of arms of which a level has one bit more, or -1
     outer: int  # (MOST_LEVELS,) the coordinate of contexts of which a level has one bit more, or -1
@@ -108,7 +112,9 @@ def pyramid(i: Ints) -> Pyramid:
     arm_value = roughness + MOST_LEVELS * d
     trend = arm_value + arm_functions * arms
     missed = trend + d * i[TERMS]
-    base_sum = missed + d
+    watched = missed + d
+    last = watched + 4
+    base_sum = last + PLACES * d
     base_square = base_sum + d * bases
     block = base_square + d * bases
     arm = block + i[CELL_ROOM]
@@ -122,7 +128,7 @@ def pyramid(i: Ints) -> Pyramid:
     bits = values + dim
     function = bits + coordinates
     factor = function + 2 * i[FUNCTIONS]
-    size = factor + 2 * i[TERMS]
+    size = factor + 3 * i[TERMS]
     inner = size + d
     outer = inner + MOST_LEVELS
     depth = outer + MOST_LEVELS
@@ -158,6 +164,8 @@ def pyramid(i: Ints) -> Pyramid:
         arm_value,
         trend,
         missed,
+        watched,
+        last,
         base_sum,
         base_square,
         block,

@@ -1,7 +1,7 @@
 """The trend of rewards over the whole space, a quadratic of contexts and arms; the levels are for what it misses.
 
 A *function* takes one coordinate: a number itself and its square, sine and cosine of a periodic one, whether it is a
-certain label. A *term* is a product of two of them, of which one may be the constant. Functions of contexts come first.
+certain label. A *term* is a product of three of them, of which some may be the constant. Those of contexts come first.
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ def stand_at_base(f: Floats, i: Ints, at: Pyramid, digits: Ints, arm: int) -> No
 @kernel
 def term_at(f: Floats, i: Ints, at: Pyramid, t: int) -> float:
     """A term where the functions stand."""
-    return float(f[at.value + i[at.factor + 2 * t]] * f[at.value + i[at.factor + 2 * t + 1]])
+    first, second, third = i[at.factor + 3 * t], i[at.factor + 3 * t + 1], i[at.factor + 3 * t + 2]
+    return float(f[at.value + first] * f[at.value + second] * f[at.value + third])
 
 
 @kernel
@@ -97,16 +98,23 @@ def add_trend(f: Floats, i: Ints, at: Pyramid, point: Floats, listed: int) -> No
         f[at.value + own : at.value + i[FUNCTIONS]] = 0.0  # what functions of arms, and the constant, are multiplied by
         constant = 0.0
         for t in range(terms):
-            size, first, second = f[at.trend + o * terms + t], i[at.factor + 2 * t], i[at.factor + 2 * t + 1]
-            if second < own:
-                constant += size * f[at.value + first] * f[at.value + second]
-            elif first < own:
-                f[at.value + second] += size * f[at.value + first]
+            first, second, third = i[at.factor + 3 * t], i[at.factor + 3 * t + 1], i[at.factor + 3 * t + 2]
+            size = f[at.trend + o * terms + t]
+            if third < own:
+                constant += size * f[at.value + first] * f[at.value + second] * f[at.value + third]
+            elif second < own:
+                f[at.value + third] += size * f[at.value + first] * f[at.value + second]
             else:
-                one = f[at.listed_value + (first - own) * listed :][:listed]
-                other = f[at.listed_value + (second - own) * listed :][:listed]
-                for candidate in range(listed):
-                    index[candidate] += size * one[candidate] * other[candidate]
+                one = f[at.listed_value + (second - own) * listed :][:listed]
+                other = f[at.listed_value + (third - own) * listed :][:listed]
+                if first < own:
+                    size *= f[at.value + first]
+                    for candidate in range(listed):
+                        index[candidate] += size * one[candidate] * other[candidate]
+                else:
+                    label = f[at.listed_value + (first - own) * listed :][:listed]
+                    for candidate in range(listed):
+                        index[candidate] += size * label[candidate] * one[candidate] * other[candidate]
         for candidate in range(listed):
             index[candidate] += constant
         for k in range(own, i[FUNCTIONS]):

@@ -12,12 +12,11 @@ import math
 import numpy as np
 
 from paretozoom.kernels.jit import Floats, Ints, kernel
-from paretozoom.kernels.pyramid import BASE_ROOM, BASES, TERMS, TOLD, USES_TREND, Pyramid
+from paretozoom.kernels.pyramid import BASE_ROOM, BASES, PLACE_BITS, TERMS, TOLD, USES_TREND, Pyramid
 from paretozoom.kernels.splits import halves, regroup
 from paretozoom.kernels.trend import stand_at_base, term_at, trend_at
 
 LAST_FIT = 8192  # rewards until which the trend is fitted anew whenever levels are made anew
-PLACE_BITS = 10  # of all coordinates together, that places are told apart by
 SIZES = 12  # of terms, relative to the noise: powers of 4, the first is 4**-6
 UNKNOWN = 1e6  # the square of the size of the constant, the first term
 PRIOR_NOISE = 16.0  # rewards that the variance of all of them is worth when the noise is measured

@@ -31,7 +31,8 @@ class ParetoZoom(Policy):
     of that size usually add make that worth it; which coordinates are halved, how far, the noise and the size of
     corrections are learned from the rewards. Of candidates on a randomly shifted grid those that no other dominates, by
     estimates with a little optimism, are played uniformly, or with `spread="front"` evenly along the front in the space
-    of objectives. The density of the draw is exact.
+    of objectives. The density of the draw is exact. Rewards that contradict what was learned before let its older half
+    be forgotten.
 
     Rewards may be on any scale, bounded or not, and come late, in parts and in any order. Their order matters only by
     rounding and by what is known when estimates are made anew (whenever rewards have grown by a sixteenth) and levels
@@ -91,8 +92,9 @@ class ParetoZoom(Policy):
     # What was learned.
 
     def facts(self) -> dict[str, Any]:
-        """How many levels there are, and of how many places rewards are kept."""
-        return {"levels": int(self._ints[pyramid.LEVELS]), "places": int(self._ints[pyramid.BASES])}
+        """How many levels there are, of how many places rewards are kept, and how often half of them were forgotten."""
+        named = {"levels": pyramid.LEVELS, "places": pyramid.BASES, "forgotten": pyramid.FORGOTTEN}
+        return {name: int(self._ints[place]) for name, place in named.items()}
 
     def front(self, context: Values = (), *, believed: bool = False, feasible: Any = None) -> list[Piece]:
         """The candidates, on one fixed grid, that would be played, or with `believed` those of undominated estimates.

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from paretozoom.dimensions import Floats, Ints
 from paretozoom.feasible import encode_feasible
-from paretozoom.kernels import calibrate, pyramid, trend
+from paretozoom.kernels import calibrate, forget, pyramid, trend
 from paretozoom.kernels.kinds import CATEGORICAL
 from paretozoom.kernels.refine import GROWTH, due_after
 from paretozoom.kernels.trend_fit import SIZES
@@ -31,7 +31,15 @@ FIRST_ROOM = 64
 FIRST_SIZE = 6  # of terms: as large as the noise
 LARGEST, LARGEST_SQUARE = 1e125, 1e250  # that rewards and their squares may add up to
 BY_BLOCK = ("block", "block_level", "block_base", "block_told", "block_due")
-SETTINGS = (pyramid.TOLD, pyramid.NEXT, pyramid.LEVELS, pyramid.DUE, pyramid.USES_TREND)
+SETTINGS = (
+    pyramid.TOLD,
+    pyramid.NEXT,
+    pyramid.LEVELS,
+    pyramid.DUE,
+    pyramid.USES_TREND,
+    pyramid.FORGETS,
+    pyramid.FORGOTTEN,
+)
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
@@ -113,7 +121,9 @@ def arrays_of(f: Floats, i: Ints) -> dict[str, npt.NDArray[Any]]:
         "offset": f[at.offset : at.noise].copy(),
         "noise": f[at.noise : at.arm_value].copy(),
         "trend": f[at.trend : at.missed].reshape(at.learned, -1).copy(),
-        "missed": f[at.missed : at.base_sum].copy(),
+        "missed": f[at.missed : at.watched].copy(),
+        "watched": f[at.watched : at.last].copy(),
+        "last": f[at.last : at.base_sum].reshape(-1, at.learned).copy(),
         "size": i[at.size : at.inner].copy(),
         "levels": np.concatenate([heads, depths], axis=1),
         **{name: i[start : start + blocks].copy() for name, start in zip(BY_BLOCK, by_block, strict=True)},
@@ -124,15 +134,17 @@ def arrays_of(f: Floats, i: Ints) -> dict[str, npt.NDArray[Any]]:
 def filled(problem: Problem, arrays: Arrays, key: Ints, number: int, sizes: Mapping[int, int]) -> tuple[Floats, Ints]:
     """Memory with what a snapshot says that was learned in so many decisions."""
     d = len(problem.objectives)
-    told, following, levels, due, uses_trend = checked_array(arrays, "settings", (5,), np.int64).tolist()
+    settings = checked_array(arrays, "settings", (len(SETTINGS),), np.int64).tolist()
+    told, following, levels, due, uses_trend, forgets, forgotten = settings
     if not 0 <= told <= number or not told <= following <= 2 * number + FIRST_REWARDS:
         raise Refused(f"snapshot: settings hold {told} rewards and the next step at {following} of {number} decisions")
     if not 0 <= levels <= pyramid.MOST_LEVELS:
         raise Refused(f"snapshot: {levels} levels, expected at most {pyramid.MOST_LEVELS}")
     if due != 0 and not told < due <= due_after(told):
         raise Refused(f"snapshot: settings let all estimates be made anew at {due} rewards, {told} were told")
-    if uses_trend not in (0, 1):
-        raise Refused(f"snapshot: settings say {uses_trend} of whether the trend is used, expected 0 or 1")
+    if uses_trend not in (0, 1) or forgets not in (0, 1) or not 0 <= forgotten <= number:
+        said = f"{uses_trend} of the trend, {forgets} and {forgotten} of forgetting"
+        raise Refused(f"snapshot: settings say {said}, expected 0 or 1, and a number of times")
     rows = checked_array(arrays, "levels", (levels, 3 + len(bits_of(problem))), np.int64).copy()
     _check_levels(problem, rows)
     keys, counts = _checked_bases(problem, arrays, told)
@@ -147,7 +159,7 @@ def filled(problem: Problem, arrays: Arrays, key: Ints, number: int, sizes: Mapp
         key,
         {
             **sizes,
-            **dict(zip(SETTINGS, (told, following, levels, due, uses_trend), strict=True)),
+            **dict(zip(SETTINGS, settings, strict=True)),
             pyramid.BASES: n,
             pyramid.BASE_ROOM: _room(n),
             pyramid.BLOCK_ROOM: _room(blocks),
@@ -168,10 +180,14 @@ def filled(problem: Problem, arrays: Arrays, key: Ints, number: int, sizes: Mapp
     if not ((floats[at.noise : at.arm_value] >= 0).all() and (floats[at.noise : at.roughness] > 0).all()):
         raise Refused("snapshot: noise holds negative numbers")
     floats[at.trend : at.missed] = _finite(arrays, "trend", (d, int(ints[pyramid.TERMS])), LARGEST).ravel()
-    floats[at.missed : at.base_sum] = _finite(arrays, "missed", (d,))
+    floats[at.missed : at.watched] = _finite(arrays, "missed", (d,))
+    floats[at.watched : at.last] = watched = _finite(arrays, "watched", (4,))
+    floats[at.last : at.base_sum] = _finite(arrays, "last", (pyramid.PLACES, d), LARGEST).ravel()
+    if (watched[[forget.PAIRS, forget.SQUARED, forget.DOUBTS]] < 0).any():
+        raise Refused(f"snapshot: watched is {watched.tolist()}, expected no negative sums of squares")
     ints[at.size : at.inner] = checked_array(arrays, "size", (d,), np.int64)
     if not (
-        (floats[at.missed : at.base_sum] >= 0).all() and set(ints[at.size : at.inner].tolist()) <= set(range(SIZES))
+        (floats[at.missed : at.watched] >= 0).all() and set(ints[at.size : at.inner].tolist()) <= set(range(SIZES))
     ):
         raise Refused(f"snapshot: missed holds negative numbers, or size others than 0 to {SIZES - 1}")
     if not calibrate.restore(floats, ints, rows, by_block, statistics):

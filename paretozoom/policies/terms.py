@@ -13,34 +13,53 @@ MOST_TERMS = 128
 
 
 class Terms(NamedTuple):
-    """Functions of coordinates, those of contexts first, and products of two of them."""
+    """Functions of coordinates, those of contexts first, and products of three of them."""
 
     functions: list[tuple[int, int]]  # coordinate, and which of its functions; the first is the constant
     of_contexts: int  # how many functions are, the constant included
-    factors: list[tuple[int, int]]  # of each term, the one of lower number first
+    factors: list[tuple[int, int, int]]  # of each term, in order
 
 
 def terms_of(problem: Problem) -> Terms:
-    """The constant, all functions, and products of those of two coordinates but for squares, unless they are too many.
+    """The constant, all functions, products of two, and of labels with squares and products of numbers.
+
+    Products are left out where they would be too many. Squares are multiplied by nothing but labels.
 
     >>> from paretozoom import Objective, Problem, Real
     >>> terms = terms_of(Problem(context=[Real("x")], arm=[Real("y")], objectives=[Objective("a")]))
-    >>> terms.functions, terms.factors
-    ([(0, 0), (0, 0), (0, 1), (1, 0), (1, 1)], [(0, 0), (0, 1), (0, 2), (0, 3), (0, 4), (1, 3)])
+    >>> terms.functions
+    [(0, 0), (0, 0), (0, 1), (1, 0), (1, 1)]
+    >>> terms.factors
+    [(0, 0, 0), (0, 0, 1), (0, 0, 2), (0, 0, 3), (0, 0, 4), (0, 1, 3)]
     """
     encoding = problem.encoding
-    labels = [abs(value) or len(encoding.arms) for value in encoding.values.tolist()]  # of those that have labels
-    functions, simple, of_contexts = [(0, 0)], [], 1
-    for j, (kind, count) in enumerate(zip(encoding.kinds.tolist(), labels, strict=True)):
-        if kind == CATEGORICAL and count > MOST_LABELS:
+    sizes = [abs(value) or len(encoding.arms) for value in encoding.values.tolist()]  # of those that have labels
+    functions, of_contexts = [(0, 0)], 1
+    labels: list[int] = []
+    squares: list[int] = []
+    simple: list[int] = []
+    for j, (kind, size) in enumerate(zip(encoding.kinds.tolist(), sizes, strict=True)):
+        if kind == CATEGORICAL and size > MOST_LABELS:
             continue
-        for which in range(count if kind == CATEGORICAL else 2):
-            if kind != LINEAR or which == 0:
-                simple.append(len(functions))
+        for which in range(size if kind == CATEGORICAL else 2):
+            family = labels if kind == CATEGORICAL else squares if kind == LINEAR and which == 1 else simple
+            family.append(len(functions))
             functions.append((j, which))
         if j < encoding.context:
             of_contexts = len(functions)
-    products = [(a, b) for a, b in itertools.combinations(simple, 2) if functions[a][0] != functions[b][0]]
-    if len(functions) + len(products) > MOST_TERMS:
-        products = []
-    return Terms(functions, of_contexts, [(0, k) for k in range(len(functions))] + products)
+
+    def apart(*factors: int) -> bool:
+        return len({functions[k][0] for k in factors}) == len(factors)
+
+    singles = [_three(k) for k in range(len(functions))]
+    pairs = [_three(a, b) for a, b in itertools.combinations(sorted(labels + simple), 2) if apart(a, b)]
+    pairs = pairs if len(singles) + len(pairs) <= MOST_TERMS else []
+    curves = [[k] for k in squares] + [[a, b] for a, b in itertools.combinations(simple, 2) if apart(a, b)]
+    triples = [_three(label, *curve) for label in labels for curve in curves]
+    triples = triples if pairs and len(singles) + len(pairs) + len(triples) <= MOST_TERMS else []
+    return Terms(functions, of_contexts, singles + pairs + triples)
+
+
+def _three(*factors: int) -> tuple[int, int, int]:
+    first, second, third = [0, 0, *sorted(factors)][-3:]
+    return first, second, third

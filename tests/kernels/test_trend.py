@@ -26,13 +26,16 @@ def test_functions_have_mean_square_one(kind: int, labels: int, functions: int) 
         assert table.mean(axis=1) == pytest.approx(0, abs=1e-6)
 
 
-def test_terms_are_all_products_of_two_coordinates() -> None:
+def test_terms_are_products_of_two_coordinates_and_curves_of_labels() -> None:
     contexts = [Real("x"), Categorical("c", list("uvw")), Real("angle", periodic=True)]
     terms = terms_of(Problem(context=contexts, arm=[Real("y")], objectives=ONE))
     assert len(terms.functions) == 1 + 2 + 3 + 2 + 2
     assert terms.of_contexts == 8
     # x, y, three labels and two waves: all pairs of different coordinates
-    assert len(terms.factors) == len(terms.functions) + (1 * 3 + 1 * 2 + 1 * 1 + 3 * 2 + 3 * 1 + 2 * 1)
+    pairs = 1 * 3 + 1 * 2 + 1 * 1 + 3 * 2 + 3 * 1 + 2 * 1
+    # for each of three labels two squares, and the products of x, y and two waves
+    curves = 3 * (2 + 1 * 1 + 1 * 2 + 1 * 2)
+    assert len(set(terms.factors)) == len(terms.factors) == len(terms.functions) + pairs + curves
 
 
 def test_many_labels_are_not_told_apart() -> None:

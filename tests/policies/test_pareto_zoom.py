@@ -38,6 +38,9 @@ ALL = {
 }
 
 
+TOO_MANY_LABELS = Finite([f"label {k}" for k in range(17)])  # for a trend
+
+
 def pair(problem: Problem, seed: int = 1, spread: str = "arms") -> tuple[ParetoZoom, slow.ParetoZoom]:
     """A policy and its twin."""
     return ParetoZoom(problem, seed=seed, spread=spread), slow.ParetoZoom(problem, seed=seed, spread=spread)
@@ -56,6 +59,11 @@ def agree(policy: ParetoZoom, twin: slow.ParetoZoom) -> None:
     assert f[at.trend : at.missed].reshape(d, -1).tolist() == twin.trend
     assert f[at.missed : at.missed + d].tolist() == twin.missed
     assert i[at.size : at.size + d].tolist() == twin.size
+    assert (i[pyramid.FORGETS], i[pyramid.FORGOTTEN]) == (twin.forgets, twin.forgotten)
+    assert f[at.watched : at.last].tolist() == twin.watched
+    last = f[at.last : at.base_sum].reshape(-1, d)
+    assert np.count_nonzero(last) == np.count_nonzero(list(twin.last.values()))
+    assert all(last[where] == value for where, value in twin.last.items())
     for name, start, memory in (("count", at.base_count, i), ("total", at.base_sum, f), ("square", at.base_square, f)):
         kept = memory[start : start + d * i[pyramid.BASE_ROOM]].reshape(d, -1)[:, : len(twin.bases)]
         assert kept.T.tolist() == [getattr(base, name) for base in twin.bases.values()]
@@ -153,7 +161,7 @@ def test_draws_along_the_front(name: str) -> None:
 
 def test_a_long_run() -> None:
     """Levels stay, change and become fewer; from 1000 rewards on they are made anew when these have grown by half."""
-    problem = PROBLEMS["labels"]
+    problem = Problem(context=[Real("x")], arm=TOO_MANY_LABELS, objectives=[Objective("r")])
     policy, twin = pair(problem)
     lockstep(policy, twin, World(problem, seed=2), 1600, scrambled=False)
     agree(policy, twin)
@@ -206,6 +214,38 @@ def test_the_trend_is_not_fitted_for_ever() -> None:
     assert fits[0][3] > trend.LAST_FIT < fits[1][2]
     assert fits[1][3] > fits[0][3]
     assert twin.uses_trend
+
+
+class Turning(World):
+    """Rewards whose order is turned round after some of them."""
+
+    def __init__(self, problem: Problem, seed: int, after: int) -> None:
+        super().__init__(problem, seed, noise=0.1)
+        self.left = after
+
+    def reward(self, decision: Decision) -> dict[str, float]:
+        self.left -= 1
+        given = super().reward(decision)
+        if self.left >= 0:
+            return given
+        return {o.name: o.decode(1.0 - o.encode(given[o.name], "reward")) for o in self.problem.objectives}
+
+
+@pytest.mark.parametrize("name", ["plane", "labels", "features"])
+def test_a_world_that_turns_round(name: str) -> None:
+    """What was learned before is forgotten by halves."""
+    problem = ALL[name]
+    policy, twin = pair(problem)
+    world = Turning(problem, 4, after=500)
+    lockstep(policy, twin, world, 500, scrambled=False)
+    agree(policy, twin)
+    assert twin.forgotten == 0
+    for _ in range(10):
+        lockstep(policy, twin, world, 60)
+        agree(policy, twin)
+    assert twin.forgotten > 0
+    assert policy.facts()["forgotten"] == twin.forgotten
+    check_fronts(policy, twin, world)
 
 
 def test_cells_of_arms_finer_than_candidates() -> None:
@@ -325,7 +365,7 @@ def test_both_ways_to_make_estimates_anew_matter(name: str, instead: Any, monkey
 
 def test_sums_of_levels_that_stay_are_not_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """They are as they were accumulated, which rounds otherwise than sums of bases."""
-    problem = PROBLEMS["product of arms"]  # where there are few bases
+    problem = Problem(context=[], arm=TOO_MANY_LABELS, objectives=[Objective("r")])
     _compare_often(problem)
     monkeypatch.setattr(levels.Level, "halves_like", lambda *_: False)
     with pytest.raises(AssertionError):

@@ -117,7 +117,7 @@ def swapped(array: Any) -> Any:
 Change = Callable[[dict[str, Any]], dict[str, Any]]
 NOT_FINITE = {
     f"{field} {value}": lambda a, field=field, value=value: {field: put(a[field], (0,) * a[field].ndim, value)}
-    for field in ("total", "square", "noise", "trend", "missed", "statistics")
+    for field in ("total", "square", "noise", "trend", "missed", "watched", "last", "statistics")
     for value in (math.nan, math.inf, -math.inf, 1e300)
 }
 BAD: dict[str, Change] = {
@@ -155,6 +155,11 @@ BAD: dict[str, Change] = {
     **{
         f"{field} one less": lambda a, field=field: {field: a[field][..., :-1]} for field in ("trend", "missed", "size")
     },
+    "watched negative": lambda a: {"watched": put(a["watched"], 0, -1.0)},
+    "watched less than squares": lambda a: {"watched": put(a["watched"], 2, -1e-9)},
+    "forgets perhaps": lambda a: {"settings": put(a["settings"], 5, 2)},
+    "forgotten negative": lambda a: {"settings": put(a["settings"], 6, -1)},
+    "forgotten too often": lambda a: {"settings": put(a["settings"], 6, 91)},
     "trend used twice": lambda a: {"settings": put(a["settings"], 4, 2)},
     "trend used or not": lambda a: {"settings": put(a["settings"], 4, -1)},
     "missed negative": lambda a: {"missed": put(a["missed"], 0, -1.0)},

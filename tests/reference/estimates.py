@@ -10,8 +10,9 @@ import math
 
 from paretozoom import Problem
 from paretozoom.kernels.kinds import CATEGORICAL, PERIODIC
+from tests.reference.forget import Forgets
 from tests.reference.levels import Block, Cell, Level, Rewards
-from tests.reference.trend import LAST_FIT, Trend
+from tests.reference.trend import LAST_FIT
 
 OWN, BESIDE = 0.75, 0.25
 OWN_NOISE = 4.0
@@ -35,7 +36,7 @@ def due_after(told: int) -> int:
     return told + 1 + told // GROWTH
 
 
-class Estimates(Trend):
+class Estimates(Forgets):
     """Levels whose cells have estimates, made anew along a path, everywhere, or with the levels."""
 
     def __init__(self, problem: Problem, *, seed: int = 0) -> None:
@@ -57,6 +58,8 @@ class Estimates(Trend):
         stale = False
         for k, level in enumerate(self.levels):
             block, cell = self._place(level, digits)
+            if level is self.levels[-1]:
+                self.watch(digits, block.known.get(self._cell(level, digits)[1]), told)
             for o, value in told:
                 cell.add(o, 1, value, value * value)
             block.told += 1
@@ -65,6 +68,7 @@ class Estimates(Trend):
                 self.refresh_path(k, self._cell(level, digits)[0])
         self.told += first_part
         if self.told >= self.due:
+            self.conclude()
             self.refresh_all()
 
     def refresh_path(self, k: int, context: Cell) -> None:
@@ -184,10 +188,13 @@ class Estimates(Trend):
 
     def rebuild(self) -> None:
         """Choose splits, sum the bases in the cells of new levels, estimate noise, roughness and rewards."""
+        forgot = self.forgets
+        if self.forgets:
+            self.forget_half()
         self.following = self.told + max(4, self.told // (5 if self.told < EARLY else 2))
         used = self.uses_trend
         self.fit()
-        rest_changes = self.told <= LAST_FIT and (used or self.uses_trend)
+        rest_changes = forgot or (self.told <= LAST_FIT and (used or self.uses_trend))
         old, self.levels = self.levels, self.choose_splits()
         same = [not rest_changes and new.halves_like(was) for new, was in zip(self.levels, old, strict=False)]
         kept = len(list(itertools.takewhile(bool, same)))

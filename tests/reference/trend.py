@@ -32,10 +32,7 @@ class Trend(Levels):
         for j, kind in enumerate(self.kinds):
             if kind != CATEGORICAL or self._labels(j) <= MOST_LABELS:
                 self.functions += [(j, which) for which in range(self._labels(j) if kind == CATEGORICAL else 2)]
-        simple = [k for k in range(1, len(self.functions)) if not self._is_square(k)]
-        pairs = [(a, b) for a, b in itertools.combinations(simple, 2) if self.functions[a][0] != self.functions[b][0]]
-        self.factors = [(0, k) for k in range(len(self.functions))]
-        self.factors += pairs if len(self.functions) + len(pairs) <= MOST_TERMS else []
+        self.factors = self._factors()
         self.uses_trend = False
         self.trend = [[0.0] * len(self.factors) for _ in range(self.learned)]
         self.missed = [0.0] * self.learned  # relative to the noise
@@ -44,9 +41,30 @@ class Trend(Levels):
     def _labels(self, j: int) -> int:
         return abs(self.values[j]) or len(self.arms)
 
+    def _factors(self) -> list[tuple[int, int, int]]:
+        """The constant and all functions, products of two but for squares, and of labels with squares and products."""
+        order = {k: (j, which) for k, (j, which) in enumerate(self.functions)}
+        numbers = [k for k in order if k and not self._is_label(k) and not self._is_square(k)]
+        pairs = [
+            (a, b)
+            for a, b in itertools.combinations(range(1, len(order)), 2)
+            if order[a][0] != order[b][0] and not self._is_square(a) and not self._is_square(b)
+        ]
+        curves = [(k,) for k in order if self._is_square(k)] + [(a, b) for a, b in pairs if {a, b} <= set(numbers)]
+        bent = [sorted([k, *curve]) for k in order if self._is_label(k) for curve in curves]
+        kept = [[k] for k in order]
+        for more in ([list(pair) for pair in pairs], bent):
+            if len(kept) + len(more) > MOST_TERMS:
+                break
+            kept += more
+        return [(*[0] * (3 - len(term)), *term) for term in kept]
+
+    def _is_label(self, k: int) -> bool:
+        return k > 0 and self.kinds[self.functions[k][0]] == CATEGORICAL
+
     def _is_square(self, k: int) -> bool:
         j, which = self.functions[k]
-        return self.kinds[j] not in (CATEGORICAL, PERIODIC) and which == 1
+        return k > 0 and self.kinds[j] not in (CATEGORICAL, PERIODIC) and which == 1
 
     # The trend at a place.
 
@@ -74,7 +92,7 @@ class Trend(Levels):
     def terms(self, digits: Cell) -> Vector:
         """All terms in the middle of a base."""
         values = [self.function(k, self.middle(digits)) for k in range(len(self.functions))]
-        return [values[a] * values[b] for a, b in self.factors]
+        return [values[a] * values[b] * values[c] for a, b, c in self.factors]
 
     def trend_of(self, digits: Cell, o: int) -> float:
         """The trend in the middle of a base."""
@@ -89,13 +107,14 @@ class Trend(Levels):
         raised = []
         for o, before in enumerate(index):
             value, constant, weights = before, 0.0, [0.0] * len(values)
-            for size, (a, b) in zip(self.trend[o], self.factors, strict=True):
-                if of_context[b]:
-                    constant += size * values[a] * values[b]
-                elif of_context[a]:
-                    weights[b] += size * values[a]
+            for size, (a, b, c) in zip(self.trend[o], self.factors, strict=True):
+                product = size * values[a] * values[b]
+                if of_context[c]:
+                    constant += product * values[c]
+                elif of_context[b]:
+                    weights[c] += product
                 else:
-                    value += size * values[a] * values[b]
+                    value += product * values[c]
             value += constant
             for k, weight in enumerate(weights):
                 value = value if of_context[k] else value + weight * values[k]

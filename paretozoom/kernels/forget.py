@@ -1,0 +1,111 @@
+"""When rewards contradict what was learned before, the older half of it is forgotten.
+
+Of two rewards that follow each other at a *place*, a rather large cell, each less its estimate, the product is on
+average the squared error of estimates. If that is much larger than their doubts say, the world has changed.
+"""
+
+from __future__ import annotations
+
+import math
+
+from paretozoom.kernels.jit import Floats, Ints, kernel
+from paretozoom.kernels.pyramid import (
+    BASE_ROOM,
+    BASES,
+    DOUBT,
+    ESTIMATE,
+    FORGETS,
+    FORGOTTEN,
+    NEXT,
+    PLACE_BITS,
+    PLACES,
+    TOLD,
+    Pyramid,
+    find_slot,
+    rows_of,
+)
+
+PAIRS, PRODUCTS, SQUARED, DOUBTS = range(4)  # what is summed: pairs, their products, those squared, squared doubts
+LEAST_PAIRS = 500.0  # before something is concluded
+SURE = 4.0  # standard errors that products are from 0
+BEYOND = 4.0  # times what doubts say
+
+
+@kernel
+def watch(f: Floats, i: Ints, at: Pyramid, number: int, cell: int, cells: int, digits: Ints, rest: Floats) -> None:
+    """Compare what was told with the estimates of its cell of the last level, before it is learned."""
+    coordinates, place = at.context + at.finer, 0
+    for j in range(coordinates):
+        depth = min(max(1, PLACE_BITS // coordinates), i[at.bits + j])
+        place = (place << depth) | (digits[j] >> (i[at.bits + j] - depth))
+    place = at.last + (place & (PLACES - 1)) * at.learned
+    for o in range(at.learned):
+        start = rows_of(i, at, number, cells, o) + cell
+        doubt, before = f[start + DOUBT * cells], f[place + o]
+        if not math.isnan(rest[o]) and doubt > 0.0:
+            above, noise = rest[o] - f[start + ESTIMATE * cells], f[at.noise + o]
+            f[place + o] = above
+            if before != 0.0:
+                product = above * before / noise
+                f[at.watched + PAIRS] += 1.0
+                f[at.watched + PRODUCTS] += product
+                f[at.watched + SQUARED] += product * product
+                f[at.watched + DOUBTS] += doubt * doubt / noise
+
+
+@kernel
+def conclude(f: Floats, i: Ints, at: Pyramid) -> None:
+    """If enough was watched, decide whether half is forgotten when levels are next made anew, which is then now."""
+    products = f[at.watched + PRODUCTS]
+    if f[at.watched + PAIRS] >= LEAST_PAIRS:
+        if products > SURE * math.sqrt(f[at.watched + SQUARED]) and products > BEYOND * f[at.watched + DOUBTS]:
+            i[FORGETS], i[NEXT] = 1, i[TOLD]
+        f[at.watched : at.last] = 0.0
+
+
+@kernel
+def forget_half(f: Floats, i: Ints, at: Pyramid) -> None:
+    """Forget the older half of the bases that had one reward, and half of the rewards of the others.
+
+    Bases are numbered in the order of their first rewards.
+    """
+    room, single, kept, told = i[BASE_ROOM], 0, 0, 0
+    for base in range(i[BASES]):
+        single += _most(i, at, base) <= 1
+    older = single // 2
+    for base in range(i[BASES]):
+        if _most(i, at, base) <= 1:
+            older -= 1
+            if older >= 0:
+                continue
+        i[at.base_key + kept] = i[at.base_key + base]
+        for o in range(at.learned):
+            here, there = o * room + base, o * room + kept
+            count = i[at.base_count + here]
+            left = (count + 1) // 2
+            share = left / count if count > 0 else 0.0
+            i[at.base_count + there] = left
+            f[at.base_sum + there] = share * f[at.base_sum + here]
+            f[at.base_square + there] = share * f[at.base_square + here]
+        told += _most(i, at, kept)
+        kept += 1
+    i[at.base_slot : at.base_slot + 2 * room] = 0
+    for base in range(kept):
+        place = find_slot(i, at.base_slot, 2 * room, at.base_key, i[at.base_key + base])
+        i[at.base_slot + place] = base + 1
+    for o in range(at.learned):
+        for base in range(kept, i[BASES]):
+            entry = o * room + base
+            i[at.base_count + entry], f[at.base_sum + entry], f[at.base_square + entry] = 0, 0.0, 0.0
+    f[at.watched : at.base_sum] = 0.0
+    i[BASES], i[TOLD], i[FORGETS] = kept, told, 0
+    i[FORGOTTEN] += 1
+
+
+@kernel
+def _most(i: Ints, at: Pyramid, base: int) -> int:
+    """How many rewards a base has, of the objective that was told most."""
+    most = 0
+    for o in range(at.learned):
+        most = max(most, i[at.base_count + o * i[BASE_ROOM] + base])
+    return most

@@ -1,0 +1,67 @@
+"""When ParetoZoom forgets: pairs of rewards at a place that contradict the estimates alike.
+
+Sums run in the order of the kernels', so that both round alike.
+"""
+
+from __future__ import annotations
+
+import math
+
+from paretozoom import Problem
+from tests.reference.levels import Cell, Rewards
+from tests.reference.trend import PLACE_BITS, Trend
+
+LEAST_PAIRS, SURE, BEYOND = 500, 4.0, 4.0
+
+
+class Forgets(Trend):
+    """Watches what is told, and forgets half when it contradicts what was learned."""
+
+    def __init__(self, problem: Problem, *, seed: int = 0) -> None:
+        super().__init__(problem, seed=seed)
+        self.forgets, self.forgotten = False, 0
+        self._begin_to_watch()
+
+    def _begin_to_watch(self) -> None:
+        self.watched = [0.0] * 4  # pairs, products, their squares, squared doubts
+        self.last: dict[tuple[int, int], float] = {}  # by place and objective
+
+    def watch(self, digits: Cell, known: list[tuple[float, float]] | None, told: list[tuple[int, float]]) -> None:
+        """Compare some rewards with the estimates of their cell."""
+        place, depth = 0, max(1, PLACE_BITS // len(self.bits))
+        for digit, bits in zip(digits, self.bits, strict=True):
+            place = place << min(depth, bits) | digit >> (bits - min(depth, bits))
+        place %= 2**PLACE_BITS
+        for o, value in told if known else []:
+            assert known
+            noise, (estimate, doubt) = self.noise[o], known[o]
+            above, before = value - estimate, self.last.get((place, o), 0.0)
+            if before != 0.0:
+                product = above * before / noise
+                pair = [1.0, product, product * product, doubt * doubt / noise]
+                self.watched = [total + more for total, more in zip(self.watched, pair, strict=True)]
+            self.last[place, o] = above
+
+    def conclude(self) -> None:
+        """Half is forgotten if the products are larger than both chance and doubts explain."""
+        pairs, products, squared, doubts = self.watched
+        if pairs >= LEAST_PAIRS:
+            if products > SURE * math.sqrt(squared) and products > BEYOND * doubts:
+                self.forgets, self.following = True, self.told
+            self.watched = [0.0] * 4
+
+    def forget_half(self) -> None:
+        """The older half of the places with one reward, and half of the rewards of the others."""
+        single = [digits for digits, base in self.bases.items() if max(base.count) <= 1]
+        gone = set(single[: len(single) // 2])
+        self.bases = {digits: self._halved(base) for digits, base in self.bases.items() if digits not in gone}
+        self.told = sum(max(base.count) for base in self.bases.values())
+        self.forgets, self.forgotten = False, self.forgotten + 1
+        self._begin_to_watch()
+
+    @staticmethod
+    def _halved(base: Rewards) -> Rewards:
+        left = [(count + 1) // 2 for count in base.count]
+        shares = [some / count if count else 0.0 for some, count in zip(left, base.count, strict=True)]
+        totals = [share * total for share, total in zip(shares, base.total, strict=True)]
+        return Rewards(left, totals, [share * square for share, square in zip(shares, base.square, strict=True)])
