@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from typing import Any
 
 import pytest
 
+import paretozoom
 from paretozoom import PCZ, PaperTask, Random, simulate
 from tests.lines import in_chunks
 
@@ -117,3 +119,20 @@ print(json.dumps({"same": line == chunks, "compiled": can_compile(Random(problem
     assert found["compiled"]
     assert 0 < found["total"] < 30
     assert found["gap"] == pytest.approx(0.25)
+
+
+def test_parts_of_kernels_are_called_by_kernels_alone() -> None:
+    """Python cannot call them: what would take its arguments is not compiled."""
+    package = Path(paretozoom.__file__).parent
+    outside = [file for file in package.rglob("*.py") if file.parent.name != "kernels"]
+    text = "\n".join(file.read_text() for file in [*outside, *Path(__file__).parent.rglob("*.py")])
+    parts = [
+        (file.stem, name)
+        for file in (package / "kernels").glob("*.py")
+        for name in re.findall(r"^@part\ndef (\w+)", file.read_text(), re.MULTILINE)
+    ]
+    assert len(parts) > 30
+    assert [(stem, name) for stem, name in parts if re.search(rf"\b{stem}\.{name}\b", text)] == []
+    imports = re.findall(r"from paretozoom\.kernels\.(\w+) import \(?([\w\s,]+)", text)
+    taken = {(stem, name) for stem, names in imports for name in re.findall(r"\w+", names)}
+    assert taken.isdisjoint(parts)

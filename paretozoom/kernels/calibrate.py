@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from paretozoom.kernels.forget import forget_half
-from paretozoom.kernels.jit import Floats, Ints, kernel
+from paretozoom.kernels.jit import Floats, Ints, kernel, part
 from paretozoom.kernels.kinds import CATEGORICAL, PERIODIC
 from paretozoom.kernels.pyramid import (
     ARMS,
@@ -45,7 +45,7 @@ from paretozoom.kernels.trend_fit import LAST_FIT, fit_trend, rest_of
 EARLY = 1000  # rewards until which levels are made anew every fifth more of them, later every second
 
 
-@kernel
+@part
 def copy_bases(f: Floats, i: Ints, old: Pyramid, more_f: Floats, more_i: Ints, new: Pyramid) -> None:
     """Take over what does not depend on the splits."""
     more_f[: new.base_sum] = f[: old.base_sum]
@@ -73,7 +73,7 @@ def rebuild(f: Floats, i: Ints) -> tuple[Floats, Ints]:
     digits, base_arm = np.zeros((bases, coordinates), np.int64), np.zeros(bases, np.int64)
     for base in range(bases):
         base_arm[base] = digits_of(f, i, old, i[old.base_key + base], digits[base])
-    if i[TOLD] <= LAST_FIT:
+    if rest_changes or i[TOLD] <= LAST_FIT:
         used = i[USES_TREND] == 1
         fit_trend(f, i, old, digits, base_arm)
         rest_changes = rest_changes or used or i[USES_TREND] == 1
@@ -111,7 +111,7 @@ def rebuild(f: Floats, i: Ints) -> tuple[Floats, Ints]:
     return more_f, more_i
 
 
-@kernel
+@part
 def _count_blocks(i: Ints, at: Pyramid, digits: Ints, chosen: Ints, levels: int) -> Ints:
     """How many cells of contexts were visited at each level."""
     visited = np.ones(levels, np.int64)
@@ -145,7 +145,7 @@ def write_levels(i: Ints, at: Pyramid, chosen: Ints, levels: int, cell_of_arm: I
         start += chosen[level, 2]
 
 
-@kernel
+@part
 def _write_arm_cells(i: Ints, at: Pyramid, level: int, start: int) -> None:
     """Write of each cell of arms of a level the one it is in at the level before, and the next one to that."""
     split, cells = i[at.inner + level], i[at.arm_cells + level]
@@ -175,7 +175,7 @@ def _write_arm_cells(i: Ints, at: Pyramid, level: int, start: int) -> None:
             i[at.beside + start + cell] = ((above | beside) << lower) | rest
 
 
-@kernel
+@part
 def _same_levels(i: Ints, at: Pyramid, chosen: Ints, levels: int) -> int:
     """How many of the first levels are as they were."""
     coordinates, same = at.context + at.finer, 0
@@ -191,7 +191,7 @@ def _same_levels(i: Ints, at: Pyramid, chosen: Ints, levels: int) -> int:
     return same
 
 
-@kernel
+@part
 def _keep_blocks(
     f: Floats, i: Ints, old: Pyramid, more_f: Floats, more_i: Ints, new: Pyramid, level: int, digits: Ints
 ) -> None:
@@ -206,7 +206,7 @@ def _keep_blocks(
             more_f[end : end + size] = f[start : start + size]
 
 
-@kernel
+@part
 def _fill_blocks(
     f: Floats, i: Ints, at: Pyramid, level: int, digits: Ints, base_arm: Ints, totals: Floats, squares: Floats
 ) -> None:
@@ -222,7 +222,7 @@ def _fill_blocks(
         i[at.block_told + number] += most
 
 
-@kernel
+@part
 def _estimate(f: Floats, i: Ints, at: Pyramid, digits: Ints, begins: Ints, totals: Floats, squares: Floats) -> None:
     """Estimate noise, roughness and rewards of all levels, whose first blocks are given."""
     levels = len(begins) - 1

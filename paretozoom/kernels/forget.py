@@ -1,21 +1,23 @@
-"""When rewards contradict what was learned before, the older half of it is forgotten.
+"""When rewards contradict what was learned before, half of it is forgotten.
 
 Of two rewards that follow each other at a *place*, a rather large cell, each less its estimate, the product is on
-average the squared error of estimates. If that is much larger than their doubts say, the world has changed.
+average the squared error of estimates. If that is much larger than doubts and cells say, the world has changed.
 """
 
 from __future__ import annotations
 
 import math
 
-from paretozoom.kernels.jit import Floats, Ints, kernel
+from paretozoom.kernels.jit import Floats, Ints, part
 from paretozoom.kernels.pyramid import (
     BASE_ROOM,
     BASES,
+    COUNT,
     DOUBT,
     ESTIMATE,
     FORGETS,
     FORGOTTEN,
+    LEVELS,
     NEXT,
     PLACE_BITS,
     PLACES,
@@ -24,46 +26,58 @@ from paretozoom.kernels.pyramid import (
     find_slot,
     rows_of,
 )
+from paretozoom.kernels.roughness import BOLDNESS
 
-PAIRS, PRODUCTS, SQUARED, DOUBTS = range(4)  # what is summed: pairs, their products, those squared, squared doubts
-LEAST_PAIRS = 500.0  # before something is concluded
+PAIRS, PRODUCTS, SQUARED, EXPECTED = range(4)  # what is summed: pairs, products, their squares, what they should be
+LEAST_KNOWN = 16.0  # rewards of a cell whose estimates are trusted: new ground is no change
+LEAST_PAIRS = 250.0  # before something is concluded
 SURE = 4.0  # standard errors that products are from 0
-BEYOND = 4.0  # times what doubts say
+BEYOND = 4.0  # times what they should be
+LARGEST = 1e60  # product that is summed
 
 
-@kernel
+@part
 def watch(f: Floats, i: Ints, at: Pyramid, number: int, cell: int, cells: int, digits: Ints, rest: Floats) -> None:
-    """Compare what was told with the estimates of its cell of the last level, before it is learned."""
-    coordinates, place = at.context + at.finer, 0
+    """Compare what was told with the estimates of its cell of the last level, before it is learned.
+
+    A product should be the squared doubt, and what halves of the cell have beyond it, as the last level did.
+    """
+    coordinates, place, level = at.context + at.finer, 0, i[LEVELS] - 1
     for j in range(coordinates):
         depth = min(max(1, PLACE_BITS // coordinates), i[at.bits + j])
         place = (place << depth) | (digits[j] >> (i[at.bits + j] - depth))
     place = at.last + (place & (PLACES - 1)) * at.learned
+    pairs, product, expected = 0, 0.0, 0.0
     for o in range(at.learned):
         start = rows_of(i, at, number, cells, o) + cell
         doubt, before = f[start + DOUBT * cells], f[place + o]
-        if not math.isnan(rest[o]) and doubt > 0.0:
+        # A block has no doubts before its first estimates.
+        if not math.isnan(rest[o]) and doubt > 0.0 and f[start + COUNT * cells] >= LEAST_KNOWN:
             above, noise = rest[o] - f[start + ESTIMATE * cells], f[at.noise + o]
             f[place + o] = above
             if before != 0.0:
-                product = above * before / noise
-                f[at.watched + PAIRS] += 1.0
-                f[at.watched + PRODUCTS] += product
-                f[at.watched + SQUARED] += product * product
-                f[at.watched + DOUBTS] += doubt * doubt / noise
+                pairs += 1
+                product += above * before / noise
+                expected += (doubt * doubt + f[at.roughness + level * at.learned + o] / BOLDNESS) / noise
+    if pairs > 0:
+        product = max(-LARGEST, min(LARGEST, product))
+        f[at.watched + PAIRS] += 1.0
+        f[at.watched + PRODUCTS] += product
+        f[at.watched + SQUARED] += product * product
+        f[at.watched + EXPECTED] += min(LARGEST, expected)
 
 
-@kernel
+@part
 def conclude(f: Floats, i: Ints, at: Pyramid) -> None:
-    """If enough was watched, decide whether half is forgotten when levels are next made anew, which is then now."""
+    """If enough was watched, decide whether to forget; if so, levels are made anew with the next reward."""
     products = f[at.watched + PRODUCTS]
     if f[at.watched + PAIRS] >= LEAST_PAIRS:
-        if products > SURE * math.sqrt(f[at.watched + SQUARED]) and products > BEYOND * f[at.watched + DOUBTS]:
+        if products > SURE * math.sqrt(f[at.watched + SQUARED]) and products > BEYOND * f[at.watched + EXPECTED]:
             i[FORGETS], i[NEXT] = 1, i[TOLD]
         f[at.watched : at.last] = 0.0
 
 
-@kernel
+@part
 def forget_half(f: Floats, i: Ints, at: Pyramid) -> None:
     """Forget the older half of the bases that had one reward, and half of the rewards of the others.
 
@@ -102,7 +116,7 @@ def forget_half(f: Floats, i: Ints, at: Pyramid) -> None:
     i[FORGOTTEN] += 1
 
 
-@kernel
+@part
 def _most(i: Ints, at: Pyramid, base: int) -> int:
     """How many rewards a base has, of the objective that was told most."""
     most = 0

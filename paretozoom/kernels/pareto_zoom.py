@@ -9,7 +9,7 @@ import numpy as np
 from paretozoom.kernels.along_front import draw_by_weight, weigh_front
 from paretozoom.kernels.calibrate import copy_bases, rebuild
 from paretozoom.kernels.forget import conclude, watch
-from paretozoom.kernels.jit import Floats, Ints, kernel
+from paretozoom.kernels.jit import Floats, Ints, kernel, part
 from paretozoom.kernels.lattice import draw, lay, measure, size_of
 from paretozoom.kernels.pareto import mark_front
 from paretozoom.kernels.philox import uniforms
@@ -50,7 +50,7 @@ from paretozoom.kernels.trend import add_trend, stand_at_base, trend_at
 OPTIMISM = 0.003  # standard deviations added to an estimate: of equal ones the less known is played
 
 
-@kernel
+@part
 def _look_at_levels(
     f: Floats, i: Ints, at: Pyramid, number: int, point: Floats, allowed: Floats, optimism: float
 ) -> int:
@@ -153,7 +153,7 @@ def tell(f: Floats, i: Ints, number: int, point: Floats, arm: int, reward: Float
     for level in range(i[LEVELS]):
         number, cell = block_of(i, at, level, digits, base), arm_cell(i, at, level, digits, arm)
         cells = i[at.arm_cells + level]
-        if level == i[LEVELS] - 1:
+        if level > 0 and level == i[LEVELS] - 1:
             watch(f, i, at, number, cell, cells, digits, rest)
         for o in range(at.learned):
             if not math.isnan(rest[o]):

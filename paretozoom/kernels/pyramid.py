@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from paretozoom.kernels import balls
-from paretozoom.kernels.jit import Floats, Ints, inlined, kernel
+from paretozoom.kernels.jit import Floats, Ints, inlined, kernel, part
 from paretozoom.kernels.kinds import CATEGORICAL, MOST_CANDIDATES
 
 # i[:HEADER]. FINER is how many coordinates arms are split by: their own, or features and number of a finite arm.
@@ -233,7 +233,7 @@ def digit(kind: int, bits: int, coordinate: float) -> int:
     return min(int(coordinate * (1 << bits)), (1 << bits) - 1)
 
 
-@kernel
+@part
 def base_of(i: Ints, at: Pyramid, point: Floats, arm: int) -> int:
     """The key of the base that a point lies in: the digits of its coordinates, of a finite arm its number."""
     key = 0
@@ -264,7 +264,7 @@ def digits_of(f: Floats, i: Ints, at: Pyramid, key: int, digits: Ints) -> int:
     return arm
 
 
-@kernel
+@part
 def digits_of_arm(f: Floats, i: Ints, at: Pyramid, arm: int, digits: Ints) -> None:
     """Write the digits of a finite arm: of its features, and its number."""
     for j in range(at.context, at.context + at.finer):
@@ -279,7 +279,7 @@ def digit_of_arm(f: Floats, i: Ints, at: Pyramid, arm: int, j: int) -> int:
     return digit(i[at.kinds + j], i[at.bits + j], f[at.feature + arm * (at.dim - at.context) + j - at.context])
 
 
-@kernel
+@part
 def arm_cell(i: Ints, at: Pyramid, level: int, digits: Ints, arm: int) -> int:
     """The cell of arms, at a level, that some digits or a finite arm belong to."""
     if arm >= 0:
@@ -290,7 +290,7 @@ def arm_cell(i: Ints, at: Pyramid, level: int, digits: Ints, arm: int) -> int:
     return cell
 
 
-@kernel
+@part
 def context_key(i: Ints, at: Pyramid, level: int, digits: Ints, moved: int, place: int) -> int:
     """The key of the block, at a level, of the cell of contexts that some digits belong to.
 
@@ -309,7 +309,7 @@ def find_block(i: Ints, at: Pyramid, key: int) -> int:
     return i[at.block_slot + find_slot(i, at.block_slot, 2 * i[BLOCK_ROOM], at.block_key, key)] - 1
 
 
-@kernel
+@part
 def add_to_base(f: Floats, i: Ints, at: Pyramid, key: int, reward: Floats) -> int:
     """Add a reward to its base; returns its number. Needs room for one more base."""
     place = find_slot(i, at.base_slot, 2 * i[BASE_ROOM], at.base_key, key)
@@ -328,7 +328,7 @@ def add_to_base(f: Floats, i: Ints, at: Pyramid, key: int, reward: Floats) -> in
     return number
 
 
-@kernel
+@part
 def block_of(i: Ints, at: Pyramid, level: int, digits: Ints, base: int) -> int:
     """The number of the block of a base's digits at a level; made if it is not there. Needs room for it."""
     key = context_key(i, at, level, digits, -1, 0)

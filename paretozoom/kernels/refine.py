@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from paretozoom.kernels.jit import Floats, Ints, inlined, kernel
+from paretozoom.kernels.jit import Floats, Ints, inlined, kernel, part
 from paretozoom.kernels.kinds import CATEGORICAL, PERIODIC
 from paretozoom.kernels.pyramid import (
     BLOCKS,
@@ -65,7 +65,7 @@ def due_after(told: int) -> int:
     return told + 1 + told // GROWTH
 
 
-@kernel
+@part
 def find_beside(i: Ints, at: Pyramid, level: int, digits: Ints) -> tuple[int, float]:
     """The block of the level before that lies next to some digits, -1 if there is none, and its share."""
     j, coordinates = i[at.outer + level], at.context + at.finer
@@ -81,7 +81,7 @@ def find_beside(i: Ints, at: Pyramid, level: int, digits: Ints) -> tuple[int, fl
     return find_block(i, at, context_key(i, at, level - 1, digits, j, beside)), share if own == low else 1.0 - share
 
 
-@kernel
+@part
 def expect(f: Floats, i: Ints, at: Pyramid, level: int, number: int, digits: Ints) -> None:
     """Write to a block's estimates and doubts what the level before says of its cells."""
     parent = find_block(i, at, context_key(i, at, level - 1, digits, -1, 0))
@@ -107,7 +107,7 @@ def expect(f: Floats, i: Ints, at: Pyramid, level: int, number: int, digits: Int
                     new[cell] = OWN * old[parents[cell]] + BESIDE * old[besides[cell]]
 
 
-@kernel
+@part
 def _begin(f: Floats, i: Ints, at: Pyramid, number: int) -> None:
     """The mean of all rewards."""
     for o in range(at.learned):
@@ -116,7 +116,7 @@ def _begin(f: Floats, i: Ints, at: Pyramid, number: int) -> None:
         f[start + ESTIMATE], f[start + DOUBT] = mean, math.sqrt(error if f[start + COUNT] > 0.0 else noise)
 
 
-@kernel
+@part
 def correct(f: Floats, i: Ints, at: Pyramid, level: int, number: int) -> None:
     """Correct what was expected of a block's cells by their own rewards; of the whole space nothing is expected."""
     cells = i[at.arm_cells + level]
@@ -143,7 +143,7 @@ def correct(f: Floats, i: Ints, at: Pyramid, level: int, number: int) -> None:
             doubts[cell] = math.sqrt(variance)
 
 
-@kernel
+@part
 def refresh(f: Floats, i: Ints, at: Pyramid, level: int, number: int, digits: Ints) -> None:
     """Make a block's estimates anew; those of the level before are taken as they are."""
     if level > 0:

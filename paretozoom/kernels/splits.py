@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from paretozoom.kernels.jit import Floats, Ints, kernel
+from paretozoom.kernels.jit import Floats, Ints, kernel, part
 from paretozoom.kernels.pyramid import (
     BASE_ROOM,
     BASES,
@@ -28,7 +28,7 @@ BITS_JUDGED = 4  # of a coordinate: what further bits tell follows from what the
 ALIKE = 6.0  # gains that differ by less are as good as equal: a bit more changes them fourfold
 
 
-@kernel
+@part
 def spread_of(i: Ints, at: Pyramid, o: int, totals: Floats, squares: Floats) -> float:
     """The variance of all rewards in one objective, given sums of the bases and of squares; 1 if there are none."""
     count, total, square = 0, 0.0, 0.0
@@ -39,7 +39,7 @@ def spread_of(i: Ints, at: Pyramid, o: int, totals: Floats, squares: Floats) -> 
     return max(square / count - (total / count) ** 2, 1e-300) if count > 0 else 1.0
 
 
-@kernel
+@part
 def halves(i: Ints, at: Pyramid, digits: Ints, j: int, depth: int, half: Ints) -> None:
     """In which half of its cell, at some depth of a coordinate, each base lies."""
     for base in range(len(digits)):
@@ -71,7 +71,7 @@ def _divides(group: Ints, groups: int, half: Ints) -> bool:
     return False
 
 
-@kernel
+@part
 def _gain(
     f: Floats,
     i: Ints,
@@ -107,7 +107,7 @@ def _gain(
     return gain
 
 
-@kernel
+@part
 def _measure_gains(f: Floats, i: Ints, at: Pyramid, digits: Ints, totals: Floats, squares: Floats) -> Floats:
     """What each bit of each coordinate tells, where all others are known well; of many bases, by a sample."""
     step, coordinates = 1 + len(digits) // MOST_JUDGED, at.context + at.finer
@@ -135,7 +135,7 @@ def _measure_gains(f: Floats, i: Ints, at: Pyramid, digits: Ints, totals: Floats
     return gains
 
 
-@kernel
+@part
 def _best(
     i: Ints, at: Pyramid, digits: Ints, gains: Floats, depth: Ints, group: Ints, groups: int, first: int, end: int
 ) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from paretozoom.kernels.jit import Floats, Ints, inlined, kernel
+from paretozoom.kernels.jit import Floats, Ints, inlined, kernel, part
 from paretozoom.kernels.kinds import CATEGORICAL, PERIODIC
 from paretozoom.kernels.pyramid import CONTEXT_FUNCTIONS, FUNCTIONS, TERMS, Pyramid
 
@@ -25,7 +25,7 @@ def value_of(kind: int, labels: int, which: int, coordinate: float) -> float:
     return math.sqrt(3.0) * away if which == 0 else math.sqrt(5.0) * (1.5 * away * away - 0.5)
 
 
-@kernel
+@part
 def function_at(i: Ints, at: Pyramid, k: int, coordinate: float) -> float:
     """Function k (not the constant) of its coordinate."""
     j, which = i[at.function + 2 * k], i[at.function + 2 * k + 1]
@@ -34,6 +34,17 @@ def function_at(i: Ints, at: Pyramid, k: int, coordinate: float) -> float:
 
 
 @kernel
+def write_arm_values(f: Floats, i: Ints, at: Pyramid) -> None:
+    """Write the values of the functions of finite arms."""
+    own, coordinates = i[CONTEXT_FUNCTIONS], at.dim - at.context
+    for k in range(own, i[FUNCTIONS]):
+        j = i[at.function + 2 * k] - at.context
+        for arm in range(at.arms):
+            value = function_at(i, at, k, f[at.feature + arm * coordinates + j])
+            f[at.arm_value + (k - own) * at.arms + arm] = value
+
+
+@part
 def stand_at_context(f: Floats, i: Ints, at: Pyramid, point: Floats) -> None:
     """Write the values of the functions of contexts at the context in `point`."""
     f[at.value] = 1.0
@@ -41,7 +52,7 @@ def stand_at_context(f: Floats, i: Ints, at: Pyramid, point: Floats) -> None:
         f[at.value + k] = function_at(i, at, k, point[i[at.function + 2 * k]])
 
 
-@kernel
+@part
 def stand_at_base(f: Floats, i: Ints, at: Pyramid, digits: Ints, arm: int) -> None:
     """Write the values of all functions in the middle of the cell that some digits, or a finite arm, stand for."""
     f[at.value] = 1.0
@@ -55,14 +66,14 @@ def stand_at_base(f: Floats, i: Ints, at: Pyramid, digits: Ints, arm: int) -> No
             f[at.value + k] = function_at(i, at, k, (digits[j] + 0.5) / (1 << i[at.bits + j]))
 
 
-@kernel
+@part
 def term_at(f: Floats, i: Ints, at: Pyramid, t: int) -> float:
     """A term where the functions stand."""
     first, second, third = i[at.factor + 3 * t], i[at.factor + 3 * t + 1], i[at.factor + 3 * t + 2]
     return float(f[at.value + first] * f[at.value + second] * f[at.value + third])
 
 
-@kernel
+@part
 def trend_at(f: Floats, i: Ints, at: Pyramid, o: int) -> float:
     """The trend of an objective where the functions stand."""
     total = 0.0
@@ -71,7 +82,7 @@ def trend_at(f: Floats, i: Ints, at: Pyramid, o: int) -> float:
     return total
 
 
-@kernel
+@part
 def _list_arm_values(f: Floats, i: Ints, at: Pyramid, listed: int) -> None:
     """Write the values of the functions of arms (rows) at the listed candidates."""
     own, coordinates = i[CONTEXT_FUNCTIONS], at.dim - at.context
@@ -87,7 +98,7 @@ def _list_arm_values(f: Floats, i: Ints, at: Pyramid, listed: int) -> None:
                 row[candidate] = function_at(i, at, k, f[place + candidate * coordinates])
 
 
-@kernel
+@part
 def add_trend(f: Floats, i: Ints, at: Pyramid, point: Floats, listed: int) -> None:
     """Add the trend at the context in `point` to the indices of the listed candidates."""
     own, terms = i[CONTEXT_FUNCTIONS], i[TERMS]

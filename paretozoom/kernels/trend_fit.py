@@ -11,15 +11,16 @@ import math
 
 import numpy as np
 
-from paretozoom.kernels.jit import Floats, Ints, kernel
+from paretozoom.kernels.jit import Floats, Ints, kernel, part
 from paretozoom.kernels.pyramid import BASE_ROOM, BASES, PLACE_BITS, TERMS, TOLD, USES_TREND, Pyramid
 from paretozoom.kernels.splits import halves, regroup
 from paretozoom.kernels.trend import stand_at_base, term_at, trend_at
 
-LAST_FIT = 8192  # rewards until which the trend is fitted anew whenever levels are made anew
-SIZES = 12  # of terms, relative to the noise: powers of 4, the first is 4**-6
+LAST_FIT = 8192  # rewards until which the trend is fitted anew whenever levels are made anew; later, after forgetting
+SIZES = 12  # of terms, relative to the noise: powers of 2, the first is 2**-6
 UNKNOWN = 1e6  # the square of the size of the constant, the first term
 PRIOR_NOISE = 16.0  # rewards that the variance of all of them is worth when the noise is measured
+LEAST_NOISE = 1e-12  # of the mean square of rewards: below are rounding errors
 SURE = 8.0  # pairs of rewards at a place from which on what the trend misses there counts by half
 MOST_MISSED = 0.5  # of what the trend explains, for it to be used
 MOST_FOUND = 0.4  # rewards per place times what is missed, relative to the noise: beyond, levels find it themselves
@@ -57,7 +58,7 @@ def _solve(gram: Floats, right: Floats, square: float, count: float, size: int, 
     return likely - 0.5 * count * math.log(max(square - explained, 1e-12 * square, 1e-300) / count)
 
 
-@kernel
+@part
 def _find_places(i: Ints, at: Pyramid, digits: Ints, place: Ints) -> int:
     """Number the places that bases are at; returns how many there are."""
     coordinates, places = at.context + at.finer, 1
@@ -69,7 +70,7 @@ def _find_places(i: Ints, at: Pyramid, digits: Ints, place: Ints) -> int:
     return places
 
 
-@kernel
+@part
 def _fit_one(f: Floats, i: Ints, at: Pyramid, table: Floats, place: Ints, rewards: Floats, o: int) -> None:
     """Fit the trend of an objective; `rewards` are how many there are at each place."""
     bases, terms = table.shape
@@ -87,6 +88,7 @@ def _fit_one(f: Floats, i: Ints, at: Pyramid, table: Floats, place: Ints, reward
                 for other in range(t, terms):
                     gram[t, other] += weighed * row[other]
     if count == 0.0:
+        f[at.trend + o * terms : at.trend + (o + 1) * terms] = 0.0
         return
     best, trial, likely, now = np.zeros(terms), np.zeros(terms), -math.inf, i[at.size + o]
     for size in range(max(0, now - 1), min(SIZES, now + 2)):
@@ -97,7 +99,7 @@ def _fit_one(f: Floats, i: Ints, at: Pyramid, table: Floats, place: Ints, reward
     f[at.trend + o * terms : at.trend + (o + 1) * terms] = best
 
 
-@kernel
+@part
 def _judge(f: Floats, i: Ints, at: Pyramid, table: Floats, place: Ints, rewards: Floats, o: int) -> tuple[float, float]:
     """The variances that the trend of an objective misses and explains, relative to the noise."""
     bases, terms = table.shape
@@ -127,11 +129,11 @@ def _judge(f: Floats, i: Ints, at: Pyramid, table: Floats, place: Ints, rewards:
             explained += weight * ((said[p] / n) * (said[p] / n))
             noise += squares[p] - above[p] * above[p] / n
             free += n - 1.0
-    noise, mean = max(noise / free, 1e-300), mean / weights
+    noise, mean = max(noise / free, LEAST_NOISE * square / count, 1e-300), mean / weights
     return max(0.0, missed / weights) / noise, (explained / weights - mean * mean) / noise
 
 
-@kernel
+@part
 def fit_trend(f: Floats, i: Ints, at: Pyramid, digits: Ints, base_arm: Ints) -> None:
     """Fit the trend of all objectives to the bases, and decide whether to use it."""
     bases, terms = i[BASES], i[TERMS]

@@ -15,7 +15,7 @@ from paretozoom.kernels.kinds import CATEGORICAL
 from paretozoom.kernels.refine import GROWTH, due_after
 from paretozoom.kernels.trend_fit import SIZES
 from paretozoom.policies.opened import checked_array
-from paretozoom.policies.terms import Terms, terms_of
+from paretozoom.policies.terms import terms_of
 from paretozoom.problem import Problem
 from paretozoom.records import Refused
 
@@ -77,7 +77,7 @@ def allocate(problem: Problem, key: Ints, sizes: Mapping[int, int]) -> tuple[Flo
     floats[at.cells : at.feature] = boxes.ravel()
     floats[at.feature : at.offset] = encoding.arms.ravel()
     floats[at.offset : at.noise], floats[at.noise : at.arm_value] = np.nan, 1.0
-    floats[at.arm_value : at.trend] = _arm_values(problem, terms, ints, at).ravel()
+    trend.write_arm_values(floats, ints, at)
     return floats, ints
 
 
@@ -147,7 +147,7 @@ def filled(problem: Problem, arrays: Arrays, key: Ints, number: int, sizes: Mapp
         raise Refused(f"snapshot: settings say {said}, expected 0 or 1, and a number of times")
     rows = checked_array(arrays, "levels", (levels, 3 + len(bits_of(problem))), np.int64).copy()
     _check_levels(problem, rows)
-    keys, counts = _checked_bases(problem, arrays, told)
+    keys, counts = _checked_bases(problem, arrays, number)
     n, blocks = len(keys), _length(arrays, "block")
     by_block = np.stack([checked_array(arrays, name, (blocks,), np.int64) for name in BY_BLOCK])
     _check_blocks(by_block, levels, n, number * d)
@@ -173,7 +173,7 @@ def filled(problem: Problem, arrays: Arrays, key: Ints, number: int, sizes: Mapp
     for name, start, most in (("total", at.base_sum, LARGEST), ("square", at.base_square, LARGEST_SQUARE)):
         _columns(floats, start, d, _room(n), n)[:] = _finite(arrays, name, (d, n), most)
     offset = checked_array(arrays, "offset", (d,), np.float64)
-    if not (np.isnan(offset) == (counts.sum(axis=1) == 0)).all() or (np.abs(offset) > LARGEST).any():
+    if (np.isnan(offset) & (counts.sum(axis=1) > 0)).any() or (np.abs(offset) > LARGEST).any():
         raise Refused(f"snapshot: offset is {offset.tolist()}, expected a number for each objective with rewards")
     floats[at.offset : at.noise] = offset
     floats[at.noise : at.arm_value] = _finite(arrays, "noise", (at.arm_value - at.noise,))
@@ -183,7 +183,7 @@ def filled(problem: Problem, arrays: Arrays, key: Ints, number: int, sizes: Mapp
     floats[at.missed : at.watched] = _finite(arrays, "missed", (d,))
     floats[at.watched : at.last] = watched = _finite(arrays, "watched", (4,))
     floats[at.last : at.base_sum] = _finite(arrays, "last", (pyramid.PLACES, d), LARGEST).ravel()
-    if (watched[[forget.PAIRS, forget.SQUARED, forget.DOUBTS]] < 0).any():
+    if (watched[[forget.PAIRS, forget.SQUARED, forget.EXPECTED]] < 0).any():
         raise Refused(f"snapshot: watched is {watched.tolist()}, expected no negative sums of squares")
     ints[at.size : at.inner] = checked_array(arrays, "size", (d,), np.int64)
     if not (
@@ -195,7 +195,7 @@ def filled(problem: Problem, arrays: Arrays, key: Ints, number: int, sizes: Mapp
     return floats, ints
 
 
-def _checked_bases(problem: Problem, arrays: Arrays, told: int) -> tuple[Ints, Ints]:
+def _checked_bases(problem: Problem, arrays: Arrays, decided: int) -> tuple[Ints, Ints]:
     """Keys and counts of the bases."""
     n = _length(arrays, "key")
     keys = checked_array(arrays, "key", (n,), np.int64)
@@ -206,8 +206,8 @@ def _checked_bases(problem: Problem, arrays: Arrays, told: int) -> tuple[Ints, I
     if len(set(keys.tolist())) < n:
         raise Refused("snapshot: key names a place twice")
     counts = checked_array(arrays, "count", (len(problem.objectives), n), np.int64)
-    if n and (counts.min() < 0 or counts.max() > told or counts.sum(axis=1).max() > told):
-        raise Refused(f"snapshot: count holds negative numbers, or more than the {told} rewards that were told")
+    if n and (counts.min() < 0 or counts.max() > decided or counts.sum(axis=1).max() > decided):
+        raise Refused(f"snapshot: count holds negative numbers, or more than the rewards of {decided} decisions")
     return keys, counts
 
 
@@ -261,17 +261,6 @@ def _check_levels(problem: Problem, rows: Ints) -> None:
             right = right and row[2] == len(np.unique(digits >> (bits[context:] - row[3 + context :]), axis=0))
     if not right:
         raise Refused("snapshot: levels are none that this policy can have made")
-
-
-def _arm_values(problem: Problem, terms: Terms, ints: Ints, at: pyramid.Pyramid) -> Floats:
-    """The functions (rows) of the finite arms."""
-    arms, first = problem.encoding.arms, problem.encoding.context
-    return np.array(
-        [
-            [trend.function_at(ints, at, k, arm[terms.functions[k][0] - first]) for arm in arms]
-            for k in range(terms.of_contexts, len(terms.functions))
-        ]
-    )
 
 
 def _real_arms(problem: Problem) -> int:

@@ -23,7 +23,7 @@ class Terms(NamedTuple):
 def terms_of(problem: Problem) -> Terms:
     """The constant, all functions, products of two, and of labels with squares and products of numbers.
 
-    Products are left out where they would be too many. Squares are multiplied by nothing but labels.
+    Products are left out where they would be too many, and so is all but the constant. Only labels multiply squares.
 
     >>> from paretozoom import Objective, Problem, Real
     >>> terms = terms_of(Problem(context=[Real("x")], arm=[Real("y")], objectives=[Objective("a")]))
@@ -47,6 +47,9 @@ def terms_of(problem: Problem) -> Terms:
             functions.append((j, which))
         if j < encoding.context:
             of_contexts = len(functions)
+
+    if len(functions) > MOST_TERMS:
+        return Terms([(0, 0)], 1, [(0, 0, 0)])
 
     def apart(*factors: int) -> bool:
         return len({functions[k][0] for k in factors}) == len(factors)

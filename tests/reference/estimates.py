@@ -10,7 +10,7 @@ import math
 
 from paretozoom import Problem
 from paretozoom.kernels.kinds import CATEGORICAL, PERIODIC
-from tests.reference.forget import Forgets
+from tests.reference.forget import BOLDNESS, Forgets, Known
 from tests.reference.levels import Block, Cell, Level, Rewards
 from tests.reference.trend import LAST_FIT
 
@@ -19,11 +19,8 @@ OWN_NOISE = 4.0
 GROWTH = 16
 PRIOR_ROUGHNESS, PRIOR_FALL, PRIOR_REWARDS = 0.25, 0.25, 2.0
 LEAST_ROUGHNESS = 0.01
-BOLDNESS = 16.0
 SURE = 16.0
 EARLY = 1000
-
-Known = tuple[float, float]  # an estimate and its doubt
 
 
 def mixed(near: Known, far: Known, near_share: float, far_share: float) -> Known:
@@ -58,8 +55,9 @@ class Estimates(Forgets):
         stale = False
         for k, level in enumerate(self.levels):
             block, cell = self._place(level, digits)
-            if level is self.levels[-1]:
-                self.watch(digits, block.known.get(self._cell(level, digits)[1]), told)
+            if k > 0 and level is self.levels[-1]:
+                known = block.known.get(self._cell(level, digits)[1])
+                self.watch(digits, known, cell.count, self.roughness[-1], told)
             for o, value in told:
                 cell.add(o, 1, value, value * value)
             block.told += 1
@@ -193,8 +191,10 @@ class Estimates(Forgets):
             self.forget_half()
         self.following = self.told + max(4, self.told // (5 if self.told < EARLY else 2))
         used = self.uses_trend
-        self.fit()
+        if forgot or self.told <= LAST_FIT:
+            self.fit()
         rest_changes = forgot or (self.told <= LAST_FIT and (used or self.uses_trend))
+        self.rest = {digits: self._rest(digits, base) for digits, base in self.bases.items()}
         old, self.levels = self.levels, self.choose_splits()
         same = [not rest_changes and new.halves_like(was) for new, was in zip(self.levels, old, strict=False)]
         kept = len(list(itertools.takewhile(bool, same)))

@@ -11,7 +11,10 @@ from paretozoom import Problem
 from tests.reference.levels import Cell, Rewards
 from tests.reference.trend import PLACE_BITS, Trend
 
-LEAST_PAIRS, SURE, BEYOND = 500, 4.0, 4.0
+LEAST_KNOWN, LEAST_PAIRS, SURE, BEYOND, LARGEST = 16, 250, 4.0, 4.0, 1e60
+BOLDNESS = 16.0
+
+Known = tuple[float, float]  # an estimate and its doubt
 
 
 class Forgets(Trend):
@@ -23,30 +26,44 @@ class Forgets(Trend):
         self._begin_to_watch()
 
     def _begin_to_watch(self) -> None:
-        self.watched = [0.0] * 4  # pairs, products, their squares, squared doubts
+        self.watched = [0.0] * 4  # pairs, products, their squares, what they should be
         self.last: dict[tuple[int, int], float] = {}  # by place and objective
 
-    def watch(self, digits: Cell, known: list[tuple[float, float]] | None, told: list[tuple[int, float]]) -> None:
-        """Compare some rewards with the estimates of their cell."""
+    def watch(
+        self,
+        digits: Cell,
+        known: list[Known] | None,
+        counts: list[int],
+        rough: list[float],
+        told: list[tuple[int, float]],
+    ) -> None:
+        """Compare some rewards with the estimates of their cell, by doubts and the roughness of their level."""
         place, depth = 0, max(1, PLACE_BITS // len(self.bits))
         for digit, bits in zip(digits, self.bits, strict=True):
             place = place << min(depth, bits) | digit >> (bits - min(depth, bits))
         place %= 2**PLACE_BITS
+        pairs, product, expected = 0, 0.0, 0.0
         for o, value in told if known else []:
             assert known
+            if counts[o] < LEAST_KNOWN:
+                continue
             noise, (estimate, doubt) = self.noise[o], known[o]
             above, before = value - estimate, self.last.get((place, o), 0.0)
-            if before != 0.0:
-                product = above * before / noise
-                pair = [1.0, product, product * product, doubt * doubt / noise]
-                self.watched = [total + more for total, more in zip(self.watched, pair, strict=True)]
             self.last[place, o] = above
+            if before != 0.0:
+                pairs += 1
+                product += above * before / noise
+                expected += (doubt * doubt + rough[o] / BOLDNESS) / noise
+        if pairs:
+            product = max(-LARGEST, min(LARGEST, product))
+            pair = [1.0, product, product * product, min(LARGEST, expected)]
+            self.watched = [total + more for total, more in zip(self.watched, pair, strict=True)]
 
     def conclude(self) -> None:
         """Half is forgotten if the products are larger than both chance and doubts explain."""
-        pairs, products, squared, doubts = self.watched
+        pairs, products, squared, expected = self.watched
         if pairs >= LEAST_PAIRS:
-            if products > SURE * math.sqrt(squared) and products > BEYOND * doubts:
+            if products > SURE * math.sqrt(squared) and products > BEYOND * expected:
                 self.forgets, self.following = True, self.told
             self.watched = [0.0] * 4
 

@@ -17,7 +17,7 @@ MOST_LABELS, MOST_TERMS = 16, 128
 LAST_FIT = 8192
 PLACE_BITS = 10
 SIZES, FIRST_SIZE, UNKNOWN = 12, 6, 1e6
-PRIOR_NOISE, SURE = 16.0, 8.0
+PRIOR_NOISE, LEAST_NOISE, SURE = 16.0, 1e-12, 8.0
 MOST_MISSED, MOST_FOUND = 0.5, 0.4
 
 Vector = list[float]
@@ -32,6 +32,8 @@ class Trend(Levels):
         for j, kind in enumerate(self.kinds):
             if kind != CATEGORICAL or self._labels(j) <= MOST_LABELS:
                 self.functions += [(j, which) for which in range(self._labels(j) if kind == CATEGORICAL else 2)]
+        if len(self.functions) > MOST_TERMS:
+            self.functions = [(0, 0)]
         self.factors = self._factors()
         self.uses_trend = False
         self.trend = [[0.0] * len(self.factors) for _ in range(self.learned)]
@@ -124,22 +126,20 @@ class Trend(Levels):
     # How it is fitted.
 
     def fit(self) -> None:
-        """Fit all objectives, decide whether to use what came out, and write what is left of the rewards."""
-        if self.told <= LAST_FIT:
-            depth = max(1, PLACE_BITS // len(self.bits))
-            places = {digits: self._top(digits, tuple(min(depth, b) for b in self.bits)) for digits in self.bases}
-            table = {digits: self.terms(digits) for digits in self.bases}
-            missed = explained = 0.0
-            for o in range(self.learned):
-                rewards = dict.fromkeys(places.values(), 0.0)
-                for digits, base in self.bases.items():
-                    rewards[places[digits]] += base.count[o]
-                self._fit(o, table, places, rewards)
-                self.missed[o], variance = self._judge(o, table, places, rewards)
-                missed, explained = missed + self.missed[o], explained + variance
-            found = self.told / len(set(places.values())) * missed / self.learned
-            self.uses_trend = missed < MOST_MISSED * explained and found < MOST_FOUND
-        self.rest = {digits: self._rest(digits, base) for digits, base in self.bases.items()}
+        """Fit all objectives, and decide whether to use what came out."""
+        depth = max(1, PLACE_BITS // len(self.bits))
+        places = {digits: self._top(digits, tuple(min(depth, b) for b in self.bits)) for digits in self.bases}
+        table = {digits: self.terms(digits) for digits in self.bases}
+        missed = explained = 0.0
+        for o in range(self.learned):
+            rewards = dict.fromkeys(places.values(), 0.0)
+            for digits, base in self.bases.items():
+                rewards[places[digits]] += base.count[o]
+            self._fit(o, table, places, rewards)
+            self.missed[o], variance = self._judge(o, table, places, rewards)
+            missed, explained = missed + self.missed[o], explained + variance
+        found = self.told / len(set(places.values())) * missed / self.learned
+        self.uses_trend = missed < MOST_MISSED * explained and found < MOST_FOUND
 
     def _rest(self, digits: Cell, base: Rewards) -> Rewards:
         """What the trend leaves of a base's rewards."""
@@ -164,6 +164,7 @@ class Trend(Levels):
                 for other in range(t, n):
                     gram[t][other] += weight * row[t] * row[other]
         if count == 0.0:
+            self.trend[o] = [0.0] * n
             return
         sizes = range(max(0, self.size[o] - 1), min(SIZES, self.size[o] + 2))
         fits = [(*self._solve(gram, right, square, count, size), size) for size in sizes]
@@ -222,7 +223,7 @@ class Trend(Levels):
                 explained += weight * ((said / n) * (said / n))
                 noise += squares - above * above / n
                 free += n - 1.0
-        noise, mean = max(noise / free, 1e-300), mean / weights
+        noise, mean = max(noise / free, LEAST_NOISE * square / count, 1e-300), mean / weights
         return max(0.0, missed / weights) / noise, (explained / weights - mean * mean) / noise
 
 
