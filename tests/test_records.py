@@ -76,7 +76,23 @@ def test_the_same_state_has_the_same_bytes() -> None:
     assert one.to_bytes() != Snapshot(one.header, {**one.arrays, "r": np.arange(3) + 1}).to_bytes()
 
 
-WHOLE = snapshot().to_bytes()
+# Made by hand, with numbers of few digits: to damage the last of seventeen may change nothing.
+WHOLE = Snapshot(
+    {
+        "policy": "pcz",
+        "number": 30,
+        "open": [{"number": 29, "context": {"x": 0.5}, "arm": {"y": 0.25}, "density": 2.5, "credit": 4}],
+        "parameters": {"horizon": 100, "noise": 0.1, "delta": None},
+    },
+    {
+        "centre": np.linspace(0, 1, 20).reshape(10, 2),
+        "total": np.sqrt(np.arange(20)).reshape(10, 2),
+        "count": np.arange(20).reshape(10, 2),
+        "parent": np.arange(10) - 1,
+        "open_reward": np.full((1, 2), np.nan),
+        "open_told": np.zeros(1, np.int64),
+    },
+).to_bytes()
 
 
 @given(st.integers(0, len(WHOLE) - 1))
