@@ -30,8 +30,8 @@ def ask(f, i, number, point, allowed):
 
 
 @kernel
-def tell(f, i, number, point, credit, reward, status):
-    return status
+def tell(f, i, number, point, credit, reward, told):
+    return
 
 
 @kernel

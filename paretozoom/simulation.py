@@ -10,6 +10,7 @@ import numpy as np
 
 from paretozoom.dimensions import Finite, Ints
 from paretozoom.environments.base import Task
+from paretozoom.kernels.calls import verbs_of
 from paretozoom.kernels.fuse import fuse
 from paretozoom.policies.base import Policy
 from paretozoom.policies.opened import OpenDecision
@@ -24,13 +25,16 @@ CHUNK = 8192
 # Rows [0, carried) are decisions of earlier chunks whose rewards are still to come, the others this chunk's.
 # `order` lists rows by the round in which their rewards are due.
 LOOP = """
+from paretozoom.kernels.calls import borrowed, call_ask, call_tell, kept, make_room, owned
 from paretozoom.kernels.world import draw_numbers, draw_reward, settle
 
 
 @kernel
-def loop(f, i, world, key0, key1, values, draws, noise, spreads, units, first, first_number, carried,
+def loop(verbs, f, i, world, key0, key1, values, draws, noise, spreads, units, first, first_number, carried,
          number, point, arm, density, credit, reward, due, order):
     mean_reward, allowed, now = np.empty(reward.shape[1]), np.empty((0, 0)), world.copy()
+    owners = kept(f), kept(i)
+    f, i, point, reward = borrowed(f), borrowed(i), borrowed(point), borrowed(reward)
     delivered = 0
     for row in range(carried, len(point)):
         t = first + row - carried
@@ -38,7 +42,7 @@ def loop(f, i, world, key0, key1, values, draws, noise, spreads, units, first, f
         draw_numbers(key0, key1, t, draws)
         context(world, values, draws, here)
         number[row] = first_number + t
-        arm[row], density[row], credit[row] = ask(f, i, number[row], here, allowed)
+        arm[row], density[row], credit[row] = call_ask(verbs.ask, f, i, number[row], here, allowed)
         move(world, number[row], now)
         mean(now, here, mean_reward)
         spread(now, here, spreads)
@@ -47,10 +51,10 @@ def loop(f, i, world, key0, key1, values, draws, noise, spreads, units, first, f
             settle(units, told)
         while delivered < len(order) and due[order[delivered]] <= t:
             old = order[delivered]
-            f, i = room(f, i)
-            tell(f, i, number[old], point[old], credit[old], reward[old], 0)
+            f, i, owners = make_room(verbs.room, f, i, owners)
+            call_tell(verbs.tell, f, i, number[old], point[old], credit[old], reward[old], 0)
             delivered += 1
-    return f, i
+    return owned(f, owners[0]), owned(i, owners[1])
 """
 
 
@@ -99,14 +103,12 @@ def simulate_in_chunks(
     deliveries = _start(policy, environment, rounds, seed, delay)
     module = fuse(
         LOOP,
-        ask=policy.kernel.ask,
-        tell=policy.kernel.tell,
-        room=policy.kernel.room,
         context=type(environment).context_kernel,
         mean=type(environment).mean_kernel,
         spread=type(environment).spread_kernel,
         move=type(environment).move_kernel,
     )
+    verbs = verbs_of(policy.kernel)
     first_number = policy.number
     carried = _rows(policy, 0)
     due = np.zeros(0, np.int64)
@@ -120,6 +122,7 @@ def simulate_in_chunks(
             order = order[np.argsort(due[order], kind="stable")]
         encoding = environment.problem.encoding
         policy._floats, policy._ints = module.loop(
+            verbs,
             policy._floats,
             policy._ints,
             environment.world,

@@ -201,7 +201,7 @@ def seed_of(study: Study, run: int) -> int:
 
 
 def warm_up(study: Study, environment: int, policy: int) -> None:
-    """Compile the loop of a policy in an environment, or load it if it was compiled before."""
+    """Compile the kernels of a policy and the loop of an environment, or load what was compiled before."""
     task = study.environment(environment)
     for _ in simulate_in_chunks(study.policy(policy, task.problem), task, 1, seed=0):
         pass

@@ -121,6 +121,69 @@ print(json.dumps({"same": line == chunks, "compiled": can_compile(Random(problem
     assert found["gap"] == pytest.approx(0.25)
 
 
+OWN = """
+import numpy as np
+from types import SimpleNamespace
+from paretozoom import Random
+from paretozoom.kernels.jit import kernel
+
+@kernel
+def ask(f, i, number, point, allowed):
+    point[1] = f[-1]
+    return -1, 1.0, len(f)
+
+@kernel
+def tell(f, i, number, point, credit, reward, told):
+    f[-1] = (point[0] + f[-2]) / 2
+
+@kernel
+def room(f, i):
+    return np.append(f, 0.0), i
+
+class Own(Random):
+    name = "own"
+    kernel = SimpleNamespace(ask=ask, tell=tell, room=room)
+
+    def _memory(self, key):
+        return np.full(2, 0.5), super()._memory(key)[1]
+"""
+PLAY_OWN = """
+import json
+from paretozoom import PaperTask, simulate
+from paretozoom.simulation import simulate_in_chunks
+task = PaperTask()
+chunks = [played for some in simulate_in_chunks(Own(task.problem), task, 50, seed=1, chunk=20) for played in some]
+line = list(simulate(Own(task.problem), task, 50, seed=1))
+batch, single = Own(task.problem), Own(task.problem)
+batch.tell_many(batch.ask_many([[0.1], [0.7]]), [[0, 0], [1, 0]])
+for decision, reward in [(single.ask([0.1]), [0, 0]), (single.ask([0.7]), [1, 0])]:
+    single.tell(decision, reward)
+print(json.dumps({
+    "same": line == chunks and batch._floats.tolist() == single._floats.tolist(),
+    "arms": [played.decision.arm["y"] for played in chunks],
+    "hits": [sum(function.stats.cache_hits.values()) for function in (ask, tell, room)],
+    "misses": [sum(function.stats.cache_misses.values()) for function in (ask, tell, room)],
+}))
+"""
+
+
+def test_a_policy_typed_at_a_prompt_plays_in_the_loops() -> None:
+    found = run(OWN + PLAY_OWN)
+    assert found["same"]
+    assert len(set(found["arms"])) > 40
+
+
+def test_a_policy_in_a_file_of_its_own_is_compiled_once(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(OWN)
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    first, second = (run("from own import *\n" + PLAY_OWN, PYTHONPATH=path) for _ in range(2))
+    assert first["same"]
+    assert first["misses"] == [1, 1, 1]
+    assert {**second, "hits": first["hits"], "misses": first["misses"]} == first
+    assert second["hits"] == [1, 1, 1]
+    assert second["misses"] == [0, 0, 0]
+
+
 def test_parts_of_kernels_are_called_by_kernels_alone() -> None:
     """Python cannot call them: what would take its arguments is not compiled."""
     package = Path(paretozoom.__file__).parent

@@ -16,9 +16,10 @@ import numpy.typing as npt
 
 from paretozoom.dimensions import Floats, Ints
 from paretozoom.feasible import ANY, encode_feasible
-from paretozoom.kernels.fuse import fuse
+from paretozoom.kernels import batches
+from paretozoom.kernels.calls import verbs_of
 from paretozoom.policies.about import About
-from paretozoom.policies.batches import LOOPS, DecisionColumns, Decisions, encode_contexts, encode_rewards
+from paretozoom.policies.batches import DecisionColumns, Decisions, encode_contexts, encode_rewards
 from paretozoom.policies.opened import OpenDecision, dump_opened, load_opened, point_of
 from paretozoom.policies.parameters import checked_problem, differing, plain
 from paretozoom.problem import Problem
@@ -198,7 +199,7 @@ class Policy:
         plain = encode_contexts(self.problem, contexts, point)
         numbers = np.arange(number, number + n)
         columns = DecisionColumns(numbers, point, np.empty(n, np.int64), np.empty(n), np.empty(n, np.int64))
-        self._loops.ask_many(self._floats, self._ints, number, allowed, *columns[1:])
+        batches.ask_many(verbs_of(self.kernel), self._floats, self._ints, number, allowed, *columns[1:])
         arms = None
         if not self.problem.exact:
             arms = [self.problem.decode_arm(arm, at) for arm, at in zip(columns.arm.tolist(), point, strict=True)]
@@ -218,8 +219,8 @@ class Policy:
         told = encode_rewards(self.problem, rewards, given)
         if isinstance(decisions, Decisions) and self._is_untold(decisions) and (told == self._complete).all():
             columns = decisions.columns
-            self._floats, self._ints = self._loops.tell_many(
-                self._floats, self._ints, columns.number, columns.point, columns.credit, given
+            self._floats, self._ints = batches.tell_many(
+                verbs_of(self.kernel), self._floats, self._ints, columns.number, columns.point, columns.credit, given
             )
             for number in columns.number.tolist():
                 del self._open[number]
@@ -232,10 +233,6 @@ class Policy:
             seen[entry.number] = before | mask
         for entry, mask, row in zip(entries, told.tolist(), given, strict=True):
             self._learn(entry, mask, row)
-
-    @property
-    def _loops(self) -> ModuleType:
-        return fuse(LOOPS, ask=self.kernel.ask, tell=self.kernel.tell, room=self.kernel.room)
 
     def _is_untold(self, decisions: Decisions) -> bool:
         """Whether a batch is as it was asked here, every row open and untold: then no record need be made of any."""

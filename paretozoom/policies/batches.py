@@ -13,21 +13,6 @@ from paretozoom.records import Decision, Refused
 
 Encoded = TypeVar("Encoded")
 
-LOOPS = """
-@kernel
-def ask_many(f, i, number, allowed, point, arm, density, credit):
-    for k in range(len(point)):
-        arm[k], density[k], credit[k] = ask(f, i, number + k, point[k], allowed)
-
-
-@kernel
-def tell_many(f, i, number, point, credit, reward):
-    for k in range(len(point)):
-        f, i = room(f, i)
-        tell(f, i, number[k], point[k], credit[k], reward[k], 0)
-    return f, i
-"""
-
 
 class DecisionColumns(NamedTuple):
     """The columns of n decisions."""

@@ -1,0 +1,180 @@
+"""Calls by address: loops that call a policy's kernels, compiled once for all policies.
+
+What a kernel calls by name is compiled into it, so a loop would be compiled anew for each policy it plays.
+The verbs of all policies have the same arguments and results: their addresses are enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+import numba
+from numba import extending
+
+from paretozoom.kernels.fuse import fuse
+from paretozoom.kernels.jit import Floats, Ints, kernel
+
+types: Any = numba.types
+_FLOATS, _INTS, _ROWS = types.float64[::1], types.int64[::1], types.float64[:, ::1]
+_NUMBER, _NUMBERS = types.int64, types.Tuple((types.int64, types.float64, types.int64))
+
+_ASK = _NUMBERS(_FLOATS, _INTS, _NUMBER, _FLOATS, _ROWS)
+_TELL = types.none(_FLOATS, _INTS, _NUMBER, _FLOATS, _NUMBER, _FLOATS, _NUMBER)
+_ROOM = types.Tuple((_FLOATS, _INTS))(_FLOATS, _INTS)
+
+# For verbs that give other types than these.
+_CONVERTED = """
+@kernel
+def ask(f, i, number, point, allowed):
+    arm, density, credit = verb(f, i, number, point, allowed)
+    return np.int64(arm), np.float64(density), np.int64(credit)
+
+
+@kernel
+def tell(f, i, number, point, credit, reward, told):
+    verb(f, i, number, point, credit, reward, told)
+
+
+@kernel
+def room(f, i):
+    more_f, more_i = verb(f, i)
+    return np.ascontiguousarray(more_f), np.ascontiguousarray(more_i)
+"""
+
+
+class Verbs(NamedTuple):
+    """Where the machine code of a policy's three kernels begins."""
+
+    ask: int
+    tell: int
+    room: int
+
+
+def verbs_of(kernels: Any) -> Verbs:
+    """The addresses of a policy's kernels, compiled or found in the cache; they hold as long as the process.
+
+    >>> from paretozoom.kernels import uniform
+    >>> verbs_of(uniform) == verbs_of(uniform)
+    True
+    """
+    return Verbs(_address(kernels.ask, "ask"), _address(kernels.tell, "tell"), _address(kernels.room, "room"))
+
+
+_VERBS = {"ask": _ASK, "tell": _TELL, "room": _ROOM}
+
+
+@cache  # which also keeps the kernel, and so its machine code
+def _address(kernel: Any, verb: str) -> int:
+    compiled = _compiled(kernel, verb)
+    given, expected = compiled.signature.return_type, _VERBS[verb].return_type
+    if types.unliteral(given) != expected:
+        compiled = _compiled(getattr(fuse(_CONVERTED, verb=kernel), verb), verb)
+        if types.unliteral(compiled.signature.return_type) != expected:
+            raise TypeError(f"{verb}: a kernel returns {given}, expected {expected}")
+    address: int = compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
+    return address
+
+
+def _compiled(kernel: Any, verb: str) -> Any:
+    """What numba made of a kernel for the arguments of a verb."""
+    kernel.compile(_VERBS[verb].args)
+    return kernel.overloads[_VERBS[verb].args]
+
+
+def _intrinsic(generator: Callable[..., Any]) -> Any:
+    """A function for kernels, without the first argument of what generates its code."""
+    return extending.intrinsic(generator)
+
+
+@_intrinsic
+def call_ask(typing: Any, address: Any, f: Any, i: Any, number: Any, point: Any, allowed: Any) -> Any:
+    """What the `ask` at an address returns."""
+    return _called(typing, _ASK, f, i, number, point, allowed)
+
+
+@_intrinsic
+def call_tell(
+    typing: Any, address: Any, f: Any, i: Any, number: Any, point: Any, credit: Any, reward: Any, told: Any
+) -> Any:
+    """Let the `tell` at an address learn."""
+    return _called(typing, _TELL, f, i, number, point, credit, reward, told)
+
+
+@_intrinsic
+def _call_room(typing: Any, address: Any, f: Any, i: Any) -> Any:
+    """What the `room` at an address returns."""
+    return _called(typing, _ROOM, f, i)
+
+
+def _called(typing: Any, verb: Any, *given: Any) -> Any:
+    """The types of a call by address, and what writes it; nothing if the arguments are not the verb's."""
+    if any(typing.can_convert(mine, its) is None for mine, its in zip(given, verb.args, strict=True)):
+        return None
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        address, *values = arguments
+        if verb is not _ROOM:  # the others keep no array, so they may borrow all
+            values = [_lent(context, builder, *pair) for pair in zip(verb.args, values, strict=True)]
+        convention = context.call_conv
+        function = convention.get_function_type(verb.return_type, verb.args).as_pointer()
+        pointer = builder.inttoptr(address, function)
+        status, result = convention.call_function(builder, pointer, verb.return_type, verb.args, values)
+        with builder.if_then(status.is_error, likely=False):
+            convention.return_status_propagate(builder, status)
+        return result
+
+    return verb.return_type(types.int64, *verb.args), generate
+
+
+# To count references takes longer than a quick kernel does, so loops borrow arrays: they count none.
+
+
+def _lent(context: Any, builder: Any, kind: Any, value: Any, owner: Any = None) -> Any:
+    """A value of some type, with an owner (an address) or without one if it is an array."""
+    if not isinstance(kind, types.Array):
+        return value
+    array = context.make_array(kind)(context, builder, value)
+    place = array.meminfo.type
+    array.meminfo = place(None) if owner is None else builder.inttoptr(owner, place)
+    return array._getvalue()
+
+
+@_intrinsic
+def borrowed(typing: Any, array: Any) -> Any:
+    """An array that others keep: references to it, and to its rows, are not counted."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return _lent(context, builder, array, *arguments)
+
+    return array(array), generate
+
+
+@_intrinsic
+def kept(typing: Any, array: Any) -> Any:
+    """The owner of an array, who gets a reference to it; `owned` takes that back."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        context.nrt.incref(builder, array, arguments[0])
+        owner = context.make_array(array)(context, builder, arguments[0]).meminfo
+        return builder.ptrtoint(owner, context.get_value_type(types.int64))
+
+    return types.int64(array), generate
+
+
+@_intrinsic
+def owned(typing: Any, array: Any, owner: Any) -> Any:
+    """A borrowed array as its owner kept it: references to it are counted again."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return _lent(context, builder, array, *arguments)
+
+    return array(array, types.int64), generate
+
+
+@kernel
+def make_room(address: int, f: Floats, i: Ints, owners: tuple[int, int]) -> tuple[Floats, Ints, tuple[int, int]]:
+    """What the `room` at an address makes of two borrowed arrays: borrowed ones, and their owners."""
+    more_f, more_i = _call_room(address, owned(f, owners[0]), owned(i, owners[1]))
+    return borrowed(more_f), borrowed(more_i), (kept(more_f), kept(more_i))
