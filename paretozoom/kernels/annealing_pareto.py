@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from paretozoom.kernels import means
-from paretozoom.kernels.jit import Floats, Ints, kernel
+from paretozoom.kernels.jit import Floats, Ints, kernel, part
 from paretozoom.kernels.means import mean_of, plays_of
 from paretozoom.kernels.philox import uniforms
 from paretozoom.kernels.rows import play_arm, play_no_arm
@@ -34,7 +34,7 @@ def epsilon(time: float, decay: float, arms: int, objectives: int) -> float:
     return math.pow(decay, float(time)) / (arms * objectives)
 
 
-@kernel
+@part
 def mark_near(f: Floats, i: Ints, at: Table, first: int, listed: int, time: float) -> None:
     """Write NEAR to i[at.chosen...] where a listed arm is near the best mean of an objective, else 0: the set S."""
     marks, apart = at.chosen, epsilon(time, f[at.constants + DECAY], at.arms, at.learned)
@@ -49,7 +49,7 @@ def mark_near(f: Floats, i: Ints, at: Table, first: int, listed: int, time: floa
                 i[marks + k] = NEAR
 
 
-@kernel
+@part
 def is_beaten(f: Floats, i: Ints, at: Table, first: int, listed: int, k: int, marks: int, rival: int) -> bool:
     """Whether a listed arm that is marked as `rival` or above dominates arm k."""
     row = first + i[at.listed + k]
@@ -65,7 +65,7 @@ def is_beaten(f: Floats, i: Ints, at: Table, first: int, listed: int, k: int, ma
     return False
 
 
-@kernel
+@part
 def mark_kept(f: Floats, i: Ints, at: Table, first: int, listed: int, time: float, dropped: int) -> None:
     """Write to i[at.spare...] what the listed arms are in A*; it is marked from i[dropped] on which left it before.
 
@@ -82,7 +82,7 @@ def mark_kept(f: Floats, i: Ints, at: Table, first: int, listed: int, time: floa
                 i[at.spare + k] = BEATEN
 
 
-@kernel
+@part
 def is_begun(f: Floats, i: Ints, at: Table, first: int) -> bool:
     """Whether every arm of a cell was played often enough to be compared."""
     begun = True
@@ -91,7 +91,7 @@ def is_begun(f: Floats, i: Ints, at: Table, first: int) -> bool:
     return begun
 
 
-@kernel
+@part
 def anneal(f: Floats, i: Ints, at: Table, cell: int, time: float) -> None:
     """Update A* of a cell; all arms are in it until each was played often enough."""
     first, dropped = cell * at.arms, _dropped(i, at, cell)
@@ -104,13 +104,13 @@ def anneal(f: Floats, i: Ints, at: Table, cell: int, time: float) -> None:
         i[dropped + arm] = i[at.spare + arm] in (0, BEATEN)
 
 
-@kernel
+@part
 def _dropped(i: Ints, at: Table, cell: int) -> int:
     """Where the marks of dropped arms of a cell begin."""
     return at.ints + (cells_in(i, at) + cell) * at.arms
 
 
-@kernel
+@part
 def mark_playable(f: Floats, i: Ints, at: Table, cell: int, listed: int, time: float) -> int:
     """Mark the listed arms to draw from; returns how many they are.
 

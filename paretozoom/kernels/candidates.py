@@ -9,7 +9,7 @@ import math
 
 from paretozoom.kernels.balls import NORM, SIZE, SLACK, SPACE, Layout
 from paretozoom.kernels.distances import add_gap, context_number, distance, gap_of, length_of, pair_of
-from paretozoom.kernels.jit import Floats, Ints, inlined, kernel
+from paretozoom.kernels.jit import Floats, Ints, inlined, kernel, part
 from paretozoom.kernels.kinds import FINITE, MATRIX
 from paretozoom.kernels.tree import find_near, list_owner
 
@@ -32,7 +32,7 @@ def contains(f: Floats, i: Ints, at: Layout, ball: int, point: Floats) -> bool:
     return ball == 0 or distance(f, i, at, ball, point, 0, pair_of(f, i, at, point)) <= f[at.radius + ball]
 
 
-@kernel
+@part
 def _owns(f: Floats, i: Ints, at: Layout, ball: int, arm: int, point: Floats) -> bool:
     """Whether a relevant ball owns an arm of the list at the surveyed context."""
     if f[at.radius + ball] != f[at.arm_radius + arm]:
@@ -100,7 +100,7 @@ def survey(f: Floats, i: Ints, at: Layout, point: Floats, listed: int, allowed: 
     return relevant
 
 
-@kernel
+@part
 def _survey_each(f: Floats, i: Ints, at: Layout, point: Floats, free: int) -> int:
     """`survey` for distances that know no contexts: each arm goes down the tree by itself."""
     for ball in range(i[SIZE]):
@@ -158,7 +158,7 @@ def walk(i: Ints, chosen: int, arm: int, steps: int) -> int:
     return arm
 
 
-@kernel
+@part
 def owners(f: Floats, i: Ints, at: Layout, point: Floats, relevant: int, arm: int) -> int:
     """List the chosen balls that own an arm, all of one radius, in order of creation; returns how many they are."""
     found = 0

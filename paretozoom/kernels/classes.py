@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paretozoom.kernels.jit import Floats, Ints, kernel
+from paretozoom.kernels.jit import Floats, Ints, kernel, part
 from paretozoom.kernels.pareto import mark_front
 from paretozoom.kernels.philox import uniforms
 from paretozoom.kernels.table import (
@@ -120,7 +120,7 @@ def arms_at(f: Floats, at: Table, cl: Class, site: int, x: float, out: Ints) -> 
         out[rule] = affine_arm(rule, x, at.arms) if cl.affine else int(f[cl.table + rule * cl.sites + site])
 
 
-@kernel
+@part
 def arms_at_sites(f: Floats, at: Table, cl: Class) -> Ints:
     """(sites, rules) The arm of every rule at the middle of every site."""
     arms = np.empty((cl.sites, cl.rules), np.int64)
@@ -129,7 +129,7 @@ def arms_at_sites(f: Floats, at: Table, cl: Class) -> Ints:
     return arms
 
 
-@kernel
+@part
 def share_of_sites(i: Ints, cl: Class) -> Floats:
     """(sites,) How much of the rewards that taught came from each site; all alike if there are none."""
     share = np.full(cl.sites, 1.0 / cl.sites)
@@ -160,7 +160,7 @@ def mark_best(f: Floats, i: Ints, at: Table, cl: Class) -> Ints:
     return marks[: cl.rules]
 
 
-@kernel
+@part
 def shortfalls(f: Floats, i: Ints, at: Table, cl: Class, best: Ints, t: int) -> Floats:
     """(rules,) By how much the value of a rule falls short of the best: with several numbers, in all at once.
 
@@ -192,7 +192,7 @@ def epoch_start(number: int) -> int:
     return start
 
 
-@kernel
+@part
 def begins_epoch(i: Ints, cl: Class, number: int) -> bool:
     """Whether a decision is the first of an epoch 1, 2, 4, ...; if so, the epoch is noted as entered."""
     start = epoch_start(number)

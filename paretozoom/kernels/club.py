@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from paretozoom.kernels.clusters import ALPHA_2, Clusters, ask, clusters, divide, learn
-from paretozoom.kernels.jit import Floats, Ints, kernel
+from paretozoom.kernels.jit import Floats, Ints, kernel, part
 from paretozoom.kernels.table import Table, table
 from paretozoom.kernels.uniform import room
 
@@ -41,7 +41,7 @@ def tell(f: Floats, i: Ints, number: int, point: Floats, credit: int, reward: Fl
         divide(f, i, at, c, 0, user)
 
 
-@kernel
+@part
 def _largest_distance(f: Floats, at: Table, c: Clusters, user: int, other: int) -> float:
     """Between the weights of two users, in the learned number where they differ most."""
     most = 0.0

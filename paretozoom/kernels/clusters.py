@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from paretozoom.kernels.inverses import add_outer, dot, form, invert, times
-from paretozoom.kernels.jit import Floats, Ints, inlined, kernel
+from paretozoom.kernels.jit import Floats, Ints, inlined, kernel, part
 from paretozoom.kernels.philox import uniforms
 from paretozoom.kernels.table import (
     CONSTANTS,
@@ -172,7 +172,7 @@ def score(
         f[out + o * apart] = dot(f, theta, x, c.size) + more
 
 
-@kernel
+@part
 def learn(f: Floats, i: Ints, at: Table, c: Clusters, user: int, arm: int, reward: Floats) -> None:
     """Add a reward to what its user knows, alone and in each component."""
     x, square = item_at(at, c, arm), c.size * c.size
@@ -186,7 +186,7 @@ def learn(f: Floats, i: Ints, at: Table, c: Clusters, user: int, arm: int, rewar
         _add(f, i, at, c, c.pooled_inverse, c.pooled_moment, c.pooled_theta, row, x, reward)
 
 
-@kernel
+@part
 def _add(
     f: Floats,
     i: Ints,
@@ -236,7 +236,7 @@ def flood(i: Ints, edges: int, size: int, first: int, part: Ints) -> None:
                 count += 1
 
 
-@kernel
+@part
 def start_graph(f: Floats, i: Ints, at: Table, c: Clusters, graph: int) -> None:
     """A fresh graph on the users, its components, and what each knows."""
     edges, labels = c.edge + graph * c.users * c.users, c.label + graph * c.users
@@ -246,13 +246,13 @@ def start_graph(f: Floats, i: Ints, at: Table, c: Clusters, graph: int) -> None:
     _find_components(f, i, at, c, graph, 0, True)
 
 
-@kernel
+@part
 def divide(f: Floats, i: Ints, at: Table, c: Clusters, graph: int, user: int) -> None:
     """Find the components of what was the component of a user before it lost edges."""
     _find_components(f, i, at, c, graph, i[c.label + graph * c.users + user], False)
 
 
-@kernel
+@part
 def _find_components(f: Floats, i: Ints, at: Table, c: Clusters, graph: int, label: int, fresh: bool) -> None:
     edges, labels = c.edge + graph * c.users * c.users, c.label + graph * c.users
     part, whole = np.full(c.users, -1), True
@@ -270,7 +270,7 @@ def _find_components(f: Floats, i: Ints, at: Table, c: Clusters, graph: int, lab
             _pool(f, i, at, c, graph, user)
 
 
-@kernel
+@part
 def _pool(f: Floats, i: Ints, at: Table, c: Clusters, graph: int, label: int) -> None:
     """Compute what the users of a component know: M = I + sum of (M_j - I), b = sum of b_j, w = M^-1 b."""
     row, square, vectors = graph * c.users + label, c.size * c.size, at.learned * c.size
@@ -309,7 +309,7 @@ def begin(f: Floats, i: Ints) -> None:
         i[c.begun] = 1
 
 
-@kernel
+@part
 def divide_items(f: Floats, i: Ints, at: Table, c: Clusters, item: int) -> None:
     """Find the clusters of what was the cluster of an item before it lost edges; -1 at the start, for all items.
 

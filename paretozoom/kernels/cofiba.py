@@ -6,7 +6,7 @@ import math
 
 from paretozoom.kernels.clusters import ALPHA_2, Clusters, ask, bonus, clusters, divide, divide_items, item_at, learn
 from paretozoom.kernels.inverses import dot, form
-from paretozoom.kernels.jit import Floats, Ints, inlined, kernel
+from paretozoom.kernels.jit import Floats, Ints, inlined, kernel, part
 from paretozoom.kernels.table import Table, table
 from paretozoom.kernels.uniform import room
 
@@ -26,7 +26,7 @@ def tell(f: Floats, i: Ints, number: int, point: Floats, credit: int, reward: Fl
     _cut_items(f, i, at, c, user, item, unit)
 
 
-@kernel
+@part
 def _refresh(f: Floats, at: Table, c: Clusters, user: int) -> None:
     """Compute a user's estimate of every item, and its width, anew."""
     for item in range(c.items):
@@ -48,7 +48,7 @@ def _are_near(f: Floats, at: Table, c: Clusters, user: int, other: int, item: in
     return near
 
 
-@kernel
+@part
 def _cut_users(f: Floats, i: Ints, at: Table, c: Clusters, user: int, item: int, unit: float) -> None:
     graph, cut = i[c.cluster + item], False
     edges = c.edge + graph * c.users * c.users
@@ -60,7 +60,7 @@ def _cut_users(f: Floats, i: Ints, at: Table, c: Clusters, user: int, item: int,
         divide(f, i, at, c, graph, user)
 
 
-@kernel
+@part
 def _cut_items(f: Floats, i: Ints, at: Table, c: Clusters, user: int, item: int, unit: float) -> None:
     cut = False
     for other_item in range(c.items):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from paretozoom.kernels.balls import KEY0, KEY1, WEIGHTS, Layout, layout
 from paretozoom.kernels.growth import credit_reward, enter, room
-from paretozoom.kernels.jit import Floats, Ints, kernel
+from paretozoom.kernels.jit import Floats, Ints, kernel, part
 from paretozoom.kernels.philox import uniforms
 from paretozoom.kernels.zooming import (
     draw_arm,
@@ -32,7 +32,7 @@ def mark_best(f: Floats, i: Ints, at: Layout, relevant: int) -> tuple[float, int
     return best, tied
 
 
-@kernel
+@part
 def _next_tied(f: Floats, i: Ints, at: Layout, relevant: int, best: float, after: int) -> int:
     """The place of the oldest ball with the index `best` among those newer than the ball `after`."""
     found = -1
@@ -43,7 +43,7 @@ def _next_tied(f: Floats, i: Ints, at: Layout, relevant: int, best: float, after
     return found
 
 
-@kernel
+@part
 def _choose_only(i: Ints, at: Layout, relevant: int, only: int) -> None:
     for place in range(relevant):
         i[at.chosen + place] = 1 if place == only else 0

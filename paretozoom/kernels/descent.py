@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from paretozoom.kernels.classes import Class, arms_at_sites
-from paretozoom.kernels.jit import Floats, Ints, kernel
+from paretozoom.kernels.jit import Floats, Ints, kernel, part
 from paretozoom.kernels.table import Table
 
 SLACK = 1e-9  # by which a constraint may be missed, against rounding
@@ -88,7 +88,7 @@ def complete(weights: Floats, best: Ints) -> None:
         weights[rule] += missing * best[rule] / ties
 
 
-@kernel
+@part
 def solve(f: Floats, i: Ints, at: Table, cl: Class, best: Ints, lenience: Floats, share: Floats, mu: float) -> None:
     """Descend from the weights solved for before, and play these, completed by the best rules, with smoothing mu."""
     solved, weights = f[cl.solved : cl.solved + cl.rules], f[cl.weights : cl.weights + cl.rules]

@@ -16,7 +16,7 @@ from numba.extending import intrinsic
 
 from paretozoom.kernels import balls
 from paretozoom.kernels.balls import NORM, PAIRS, SCALE, Layout
-from paretozoom.kernels.jit import Floats, Ints, inlined, kernel
+from paretozoom.kernels.jit import Floats, Ints, inlined, kernel, part
 from paretozoom.kernels.kinds import LINEAR, MATRIX, NORM_ONE, NORM_TWO, PERIODIC
 
 _FUNCTION = balls.FUNCTION
@@ -88,7 +88,7 @@ def called_between(address: int, a: Floats, b: Floats) -> Floats:
     return found
 
 
-@kernel
+@part
 def _given(f: Floats, i: Ints, at: Layout, ball: int, point: Floats, start: int, pair: int) -> float:
     """The distance of a centre from a point, by the matrix or the user's function."""
     if i[NORM] == MATRIX:
@@ -131,7 +131,7 @@ def apart_from(f: Floats, i: Ints, at: Layout, ball: int, here: int) -> float:
     return apart
 
 
-@kernel
+@part
 def context_number(i: Ints, at: Layout, point: Floats) -> int:
     """The number of a context among finitely many; the first coordinate counts most."""
     number = 0
@@ -142,7 +142,7 @@ def context_number(i: Ints, at: Layout, point: Floats) -> int:
     return number
 
 
-@kernel
+@part
 def pair_of(f: Floats, i: Ints, at: Layout, point: Floats) -> int:
     """The number of a point among all context-arm pairs, if distances are given as a matrix."""
     if i[NORM] != MATRIX:

@@ -11,7 +11,7 @@ import numpy as np
 
 from paretozoom.kernels.gram import estimate_places, observe_place
 from paretozoom.kernels.hybrid import estimate_linear, observe_linear
-from paretozoom.kernels.jit import Floats, Ints, kernel
+from paretozoom.kernels.jit import Floats, Ints, kernel, part
 from paretozoom.kernels.linear import BUDGET, constant
 from paretozoom.kernels.table import Table, learned_number
 
@@ -29,7 +29,7 @@ def estimate_arms(
         estimate_places(f, i, at, stage, point, listed, means, widths)
 
 
-@kernel
+@part
 def set_indices(f: Floats, i: Ints, at: Table, stage: int, point: Floats, listed: int, widths: Floats) -> None:
     """Write the widths (listed,) of the listed arms, and where `choose` reads them the indices: means plus widths.
 
@@ -42,7 +42,7 @@ def set_indices(f: Floats, i: Ints, at: Table, stage: int, point: Floats, listed
             f[at.indices + o * listed + k] = math.floor((means[k, o] + widths[k]) / GRAIN + 0.5) * GRAIN
 
 
-@kernel
+@part
 def learn(f: Floats, i: Ints, at: Table, stage: int, point: Floats, arm: int, reward: Floats) -> None:
     """Learn a reward of an arm at the context in `point`."""
     rewards = np.empty(at.learned)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from paretozoom.kernels.inverses import inner
-from paretozoom.kernels.jit import Floats, Ints, inlined, kernel
+from paretozoom.kernels.jit import Floats, Ints, inlined, kernel, part
 from paretozoom.kernels.kinds import CATEGORICAL, PERIODIC
 from paretozoom.kernels.linear import (
     BASE,
@@ -55,7 +55,7 @@ def gram_floats(budget: int, learned: int, size: int) -> int:
     return budget * (budget + 1) // 2 + budget * (2 * learned + size)
 
 
-@kernel
+@part
 def gram(f: Floats, i: Ints, at: Table, block: int) -> Gram:
     """Block number `block`; the blocks come first in f, and after the plays of the arms in i."""
     budget = constant(f, at, BUDGET)
@@ -73,7 +73,7 @@ def row_of(g: Gram, r: int) -> int:
     return g.factor + r * (r + 1) // 2
 
 
-@kernel
+@part
 def locate(f: Floats, i: Ints, at: Table, point: Floats, arm: int, base: Floats, place: Floats) -> None:
     """Write the place of an arm at the context in `point`; of the linear kernel, `base` holds the context already."""
     if f[at.constants + LENGTH] == 0.0:
@@ -86,7 +86,7 @@ def locate(f: Floats, i: Ints, at: Table, point: Floats, arm: int, base: Floats,
         place[at.context + j] = f[at.arm + arm * coordinates + j]
 
 
-@kernel
+@part
 def base_at(f: Floats, i: Ints, at: Table, point: Floats) -> Floats:
     """A base vector that holds the context in `point`."""
     base = np.empty(constant(f, at, BASE))
@@ -114,7 +114,7 @@ def distances(f: Floats, i: Ints, at: Table, g: Gram, place: Floats, out: Floats
                 out[r] += gap * gap
 
 
-@kernel
+@part
 def likenesses(f: Floats, i: Ints, at: Table, g: Gram, place: Floats, out: Floats) -> float:
     """Write the kernel of a place with those held; returns that with itself.
 
@@ -131,7 +131,7 @@ def likenesses(f: Floats, i: Ints, at: Table, g: Gram, place: Floats, out: Float
     return 1.0
 
 
-@kernel
+@part
 def estimate_places(
     f: Floats, i: Ints, at: Table, block: int, point: Floats, listed: int, means: Floats, widths: Floats
 ) -> None:
@@ -163,7 +163,7 @@ def estimate_places(
         widths[k] = scale * math.sqrt(max(widths[k], 0.0))
 
 
-@kernel
+@part
 def observe_place(f: Floats, i: Ints, at: Table, block: int, point: Floats, arm: int, rewards: Floats) -> None:
     """Add one observation to a block: a new place, or one more reward of a place that is held."""
     g = gram(f, i, at, block)
@@ -187,7 +187,7 @@ def observe_place(f: Floats, i: Ints, at: Table, block: int, point: Floats, arm:
     _whiten(f, i, at, g, nearest, i[g.held])
 
 
-@kernel
+@part
 def _add_row(f: Floats, i: Ints, at: Table, g: Gram, place: Floats) -> None:
     """The factor's row of a new place."""
     new, alike = row_of(g, g.n), np.empty(g.n)
@@ -200,7 +200,7 @@ def _add_row(f: Floats, i: Ints, at: Table, g: Gram, place: Floats) -> None:
     f[new + g.n] = math.sqrt(max(left, f[at.constants + RIDGE]))  # less by rounding alone
 
 
-@kernel
+@part
 def _lower_diagonal(f: Floats, g: Gram, first: int, by: float) -> None:
     """The factor of G with a lower entry on the diagonal: hyperbolic rotations, column by column."""
     x = np.zeros(g.n)
@@ -216,7 +216,7 @@ def _lower_diagonal(f: Floats, g: Gram, first: int, by: float) -> None:
             x[r] = cosine * x[r] - sine * f[entry]
 
 
-@kernel
+@part
 def _whiten(f: Floats, i: Ints, at: Table, g: Gram, first: int, n: int) -> None:
     """L^-1 y from one row on."""
     for r in range(first, n):

@@ -26,14 +26,14 @@ from paretozoom.kernels.balls import (
     refresh,
 )
 from paretozoom.kernels.distances import pair_of
-from paretozoom.kernels.jit import Floats, Ints, kernel
+from paretozoom.kernels.jit import Floats, Ints, kernel, part
 from paretozoom.kernels.kinds import FINITE, MATRIX
 from paretozoom.kernels.minima import rebuild, settle, welcome
 from paretozoom.kernels.philox import uniforms
 from paretozoom.kernels.tree import adopt
 
 
-@kernel
+@part
 def add_ball(f: Floats, i: Ints, at: Layout, point: Floats, radius: float, parent: int) -> None:
     """Append an empty ball; the caller has made room."""
     ball = i[SIZE]
@@ -52,7 +52,7 @@ def add_ball(f: Floats, i: Ints, at: Layout, point: Floats, radius: float, paren
     welcome(f, i, at, ball)
 
 
-@kernel
+@part
 def credit_reward(f: Floats, i: Ints, at: Layout, ball: int, objective: int, reward: float) -> None:
     """Add one reward to a ball."""
     entry = objective * at.capacity + ball

@@ -26,7 +26,7 @@ from paretozoom.kernels.hoo_tree import (
     tree_sizes,
     whole,
 )
-from paretozoom.kernels.jit import Floats, Ints, kernel
+from paretozoom.kernels.jit import Floats, Ints, kernel, part
 from paretozoom.kernels.philox import uniforms
 from paretozoom.kernels.table import FLOATS, HEADER, INTS, KEY0, KEY1, Table, cell_of, learned_number, table
 
@@ -75,7 +75,7 @@ def ask(f: Floats, i: Ints, number: int, point: Floats, allowed: Floats) -> tupl
     return finite, probability * density, credit
 
 
-@kernel
+@part
 def node_of(i: Ints, in_tree: Tree, credit: int) -> int:
     """The node that a credit names; -1 if there is none yet."""
     if credit < in_tree.copies:
@@ -103,7 +103,7 @@ def add_node(f: Floats, i: Ints, at: Table, in_tree: Tree, credit: int) -> int:
     return node
 
 
-@kernel
+@part
 def depth_of(i: Ints, in_tree: Tree, node: int) -> int:
     """How many forks lie above a node."""
     depth = 0

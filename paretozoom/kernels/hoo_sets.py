@@ -21,7 +21,7 @@ from paretozoom.kernels.hoo_tree import (
     node_float,
     node_int,
 )
-from paretozoom.kernels.jit import Floats, Ints, kernel
+from paretozoom.kernels.jit import Floats, Ints, kernel, part
 from paretozoom.kernels.pareto import mark_front
 from paretozoom.kernels.table import Table
 
@@ -70,7 +70,7 @@ def refresh(f: Floats, i: Ints, at: Table, in_tree: Tree, node: int, depth: int)
     i[node_int(in_tree, node, KEPT)] = k
 
 
-@kernel
+@part
 def _gather(f: Floats, i: Ints, at: Table, in_tree: Tree, left: int, right: int) -> int:
     """List the vectors of both children as `mark_front` reads them, those of the left first; returns how many."""
     of_left, d = i[node_int(in_tree, left, KEPT)], at.learned
@@ -90,7 +90,7 @@ def _are_equal(f: Floats, d: int, vectors: int, rows: int, a: int, b: int) -> bo
     return equal
 
 
-@kernel
+@part
 def _drop_shared(f: Floats, i: Ints, d: int, in_tree: Tree, rows: int, of_left: int) -> tuple[int, int, int]:
     """Unmark vectors of the right that the left has too; returns marked ones of the left, shared ones, and all."""
     on_left, both, kept = 0, 0, 0
@@ -142,7 +142,7 @@ def _contribution(f: Floats, i: Ints, d: int, vectors: int, marks: int, rows: in
     return (first - beside) * (second - below) if d == 2 else least
 
 
-@kernel
+@part
 def _drop_least(f: Floats, i: Ints, d: int, vectors: int, in_tree: Tree, rows: int) -> None:
     """Unmark those that contribute least, of equals the last ones, until B has room for the rest."""
     marks, marked = in_tree.marks, 0

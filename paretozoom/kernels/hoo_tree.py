@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from paretozoom.kernels.jit import Floats, Ints, inlined, kernel
+from paretozoom.kernels.jit import Floats, Ints, inlined, kernel, part
 from paretozoom.kernels.kinds import CATEGORICAL
 from paretozoom.kernels.philox import uniforms
 from paretozoom.kernels.table import KEY0, KEY1, LISTED, PLAY_STREAM, Table
@@ -167,7 +167,7 @@ def half_is_feasible(i: Ints, at: Table, cell: Floats, side: int, upper: bool, a
     return size > 0.0
 
 
-@kernel
+@part
 def draw_in_cell(
     f: Floats, i: Ints, at: Table, number: int, point: Floats, cell: Floats, allowed: Floats
 ) -> tuple[int, float]:

@@ -15,7 +15,7 @@ import math
 import numpy as np
 
 from paretozoom.kernels.inverses import raise_inverse
-from paretozoom.kernels.jit import Floats, Ints, kernel
+from paretozoom.kernels.jit import Floats, Ints, kernel, part
 from paretozoom.kernels.linear import (
     BASE,
     EXPLORATION,
@@ -34,7 +34,7 @@ from paretozoom.kernels.linear import (
 from paretozoom.kernels.table import Table
 
 
-@kernel
+@part
 def own_block(f: Floats, at: Table, arm: int) -> int:
     """Where the model of an arm's own features begins."""
     own, joint = constant(f, at, OWN), constant(f, at, JOINT)
@@ -50,7 +50,7 @@ def _take_off(f: Floats, cross: int, solved: Floats, joint: Floats) -> None:
         add_to(joint, 0, -solved[r], f[cross + r * k : cross + (r + 1) * k])
 
 
-@kernel
+@part
 def estimate_linear(
     f: Floats, i: Ints, at: Table, stage: int, point: Floats, listed: int, means: Floats, widths: Floats
 ) -> None:
@@ -72,7 +72,7 @@ def estimate_linear(
         widths[k] = f[at.constants + EXPLORATION] * math.sqrt(max(variance, 0.0))
 
 
-@kernel
+@part
 def observe_linear(f: Floats, i: Ints, at: Table, stage: int, point: Floats, arm: int, rewards: Floats) -> None:
     """Add one observation of an arm at the context in `point`."""
     base, joint = np.empty(constant(f, at, BASE)), np.empty(constant(f, at, JOINT))

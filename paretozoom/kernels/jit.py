@@ -118,7 +118,7 @@ def part(function: Function) -> Function:
     >>> sixfold(1.5)
     9.0
     """
-    return _compiled(function, "never", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+    return _compiled(function, "never", no_cpython_wrapper=True)
 
 
 def inlined(function: Function) -> Function:
@@ -135,7 +135,7 @@ def inlined(function: Function) -> Function:
 
 def _compiled(function: Function, inline: Literal["never", "always"], **more: bool) -> Function:
     compiler: Any = numba.njit
-    options = {"error_model": "numpy", "inline": inline, **more}
+    options = {"error_model": "numpy", "inline": inline, "no_cfunc_wrapper": True, **more}  # no C code calls them
     # Functions typed in at a prompt have no file whose change could be noticed: not cached.
     files = files_behind(function)
     if CACHE_FOLDER is None or not all(file.is_file() for file in files):

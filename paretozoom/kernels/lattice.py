@@ -10,7 +10,7 @@ from typing import Protocol
 
 from paretozoom.kernels.balls import CELLS, KEY0, KEY1, PER_CELL
 from paretozoom.kernels.candidates import walk
-from paretozoom.kernels.jit import Floats, Ints, inlined, kernel
+from paretozoom.kernels.jit import Floats, Ints, inlined, kernel, part
 from paretozoom.kernels.kinds import MOST_CANDIDATES, MOST_PER_CELL
 from paretozoom.kernels.philox import uniforms
 
@@ -62,7 +62,7 @@ def _cells(i: Ints, allowed: Floats) -> int:
     return len(allowed) if len(allowed) > 0 else i[CELLS]
 
 
-@kernel
+@part
 def lay(f: Floats, i: Ints, at: Space, number: int, allowed: Floats) -> int:
     """List the candidates of a decision; returns how many they are. A negative number stands for no decision's luck."""
     cells, coordinates = _cells(i, allowed), at.dim - at.context
@@ -84,7 +84,7 @@ def lay(f: Floats, i: Ints, at: Space, number: int, allowed: Floats) -> int:
     return cells * points
 
 
-@kernel
+@part
 def _size(f: Floats, i: Ints, at: Space, allowed: Floats, cell: int) -> float:
     """The size of a cell: the product of its continuous coordinates' lengths."""
     coordinates, size = at.dim - at.context, 1.0
@@ -94,7 +94,7 @@ def _size(f: Floats, i: Ints, at: Space, allowed: Floats, cell: int) -> float:
     return size
 
 
-@kernel
+@part
 def size_of(f: Floats, i: Ints, at: Space, allowed: Floats, candidate: int) -> float:
     """The size of what a candidate stands for."""
     points = points_per_cell(_cells(i, allowed), i[PER_CELL])

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from paretozoom.kernels.inverses import inner, multiply, raise_inverse
-from paretozoom.kernels.jit import Floats, Ints, inlined, kernel
+from paretozoom.kernels.jit import Floats, Ints, inlined, kernel, part
 from paretozoom.kernels.kinds import CATEGORICAL, PERIODIC
 from paretozoom.kernels.table import Table
 
@@ -23,7 +23,7 @@ from paretozoom.kernels.table import Table
 EXPLORATION, STAGES, FLOOR, WIDEST, RIDGE, LENGTH, BUDGET, OWN, CONTEXT_BASE, BASE, JOINT, SCALE, PAIRS = range(13)
 
 
-@kernel
+@part
 def constant(f: Floats, at: Table, which: int) -> int:
     """A constant that is a whole number."""
     return int(f[at.constants + which])
@@ -41,7 +41,7 @@ def entries_of(kind: int, values: int, arms: int) -> int:
     return 2 if kind == PERIODIC else 1
 
 
-@kernel
+@part
 def _spread(i: Ints, at: Table, j: int, value: float, base: Floats, place: int) -> int:
     """Write the entries of coordinate j to base[place...]; returns the place after them."""
     kind = i[at.kinds + j]
@@ -58,7 +58,7 @@ def _spread(i: Ints, at: Table, j: int, value: float, base: Floats, place: int) 
     return place + entries
 
 
-@kernel
+@part
 def spread_context(i: Ints, at: Table, point: Floats, base: Floats) -> None:
     """Write (1, context) to the head of a base vector."""
     base[0], place = 1.0, 1
@@ -66,7 +66,7 @@ def spread_context(i: Ints, at: Table, point: Floats, base: Floats) -> None:
         place = _spread(i, at, j, point[j], base, place)
 
 
-@kernel
+@part
 def spread_arm(f: Floats, i: Ints, at: Table, arm: int, base: Floats) -> None:
     """Write an arm to the tail of a base vector."""
     place, coordinates = constant(f, at, CONTEXT_BASE), at.dim - at.context
@@ -74,7 +74,7 @@ def spread_arm(f: Floats, i: Ints, at: Table, arm: int, base: Floats) -> None:
         place = _spread(i, at, at.context + j, f[at.arm + arm * coordinates + j], base, place)
 
 
-@kernel
+@part
 def join(f: Floats, at: Table, base: Floats, joint: Floats) -> None:
     """Write the joint features of a base vector."""
     scale, pairs = f[at.constants + SCALE], at.constants + PAIRS

@@ -6,7 +6,7 @@ cell * arms + arm.
 
 from __future__ import annotations
 
-from paretozoom.kernels.jit import Floats, Ints, inlined, kernel
+from paretozoom.kernels.jit import Floats, Ints, inlined, kernel, part
 from paretozoom.kernels.table import Table, learned_number, table
 
 
@@ -16,7 +16,7 @@ def plays_of(i: Ints, at: Table, row: int) -> int:
     return i[at.ints + row]
 
 
-@kernel
+@part
 def plays_in(i: Ints, at: Table, first: int) -> int:
     """How often all arms together were played and told, in the table of means that begins with a row."""
     plays = 0

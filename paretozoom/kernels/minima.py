@@ -11,7 +11,7 @@ import math
 
 from paretozoom.kernels.balls import MOST_PAIRED, SIZE, SLACK, Layout
 from paretozoom.kernels.distances import apart_from, stand_at
-from paretozoom.kernels.jit import Floats, Ints, inlined, kernel
+from paretozoom.kernels.jit import Floats, Ints, inlined, kernel, part
 from paretozoom.kernels.pairs import (
     fill_table,
     find_in_table,
@@ -22,7 +22,7 @@ from paretozoom.kernels.pairs import (
 )
 
 
-@kernel
+@part
 def _find_in_tree(f: Floats, i: Ints, at: Layout, ball: int, o: int) -> None:
     pre, least = at.pre + o * at.capacity, at.least + o * at.capacity
     best, nearest = f[pre + ball], ball
@@ -48,7 +48,7 @@ def _find_in_tree(f: Floats, i: Ints, at: Layout, ball: int, o: int) -> None:
     i[at.nearest + o * at.capacity + ball] = nearest
 
 
-@kernel
+@part
 def _keep_least(f: Floats, i: Ints, at: Layout, ball: int, o: int) -> None:
     """After a pre-index changed, correct the least pre-index of the ball and its ancestors."""
     least, pre = at.least + o * at.capacity, at.pre + o * at.capacity
@@ -64,7 +64,7 @@ def _keep_least(f: Floats, i: Ints, at: Layout, ball: int, o: int) -> None:
         ball = i[at.parent + ball]
 
 
-@kernel
+@part
 def _raise_highest(f: Floats, i: Ints, at: Layout, ball: int, o: int) -> None:
     """After a minimum rose, let the ancestors know."""
     highest = at.highest + o * at.capacity
@@ -100,7 +100,7 @@ def _settle_one(f: Floats, i: Ints, at: Layout, ball: int, changed: int, value: 
     return i[at.nearest + entry] != changed
 
 
-@kernel
+@part
 def _settle_tree(f: Floats, i: Ints, at: Layout, changed: int, o: int, now: float, lower: float) -> None:
     """`settle` by way of the tree; `lower` is the smaller of the two pre-indices.
 
@@ -136,7 +136,7 @@ def _settle_tree(f: Floats, i: Ints, at: Layout, changed: int, o: int, now: floa
         _tighten(f, i, at, i[at.relevant + k], o)
 
 
-@kernel
+@part
 def _tighten(f: Floats, i: Ints, at: Layout, ball: int, o: int) -> None:
     """Recompute the bound on the minima of a ball and its descendants from those of its children."""
     highest = at.highest + o * at.capacity
@@ -163,7 +163,7 @@ def rebuild(f: Floats, i: Ints, at: Layout) -> None:
             _tighten(f, i, at, n - 1 - k, o)
 
 
-@kernel
+@part
 def _rebuild_least(f: Floats, i: Ints, at: Layout, o: int) -> None:
     least, pre, n = at.least + o * at.capacity, at.pre + o * at.capacity, i[SIZE]
     for k in range(n):  # children are newer than their parents
@@ -175,7 +175,7 @@ def _rebuild_least(f: Floats, i: Ints, at: Layout, o: int) -> None:
             child = i[at.sibling + child]
 
 
-@kernel
+@part
 def welcome(f: Floats, i: Ints, at: Layout, ball: int) -> None:
     """Give the newest ball, which has no children yet, its minima, and the others what it offers them."""
     if at.capacity <= MOST_PAIRED:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from paretozoom.kernels.jit import Floats, Ints, kernel
+from paretozoom.kernels.jit import Floats, Ints, kernel, part
 from paretozoom.kernels.means import mean_of, plays_of, tell
 from paretozoom.kernels.philox import uniforms
 from paretozoom.kernels.rows import play_arm, play_no_arm
@@ -27,7 +27,7 @@ def uncertainty(plays: int, logarithm: float) -> float:
     return math.sqrt(2.0 * logarithm / plays) if plays > 0 else math.inf
 
 
-@kernel
+@part
 def _index(f: Floats, i: Ints, at: Table, row: int, constant: int) -> float:
     """The optimistic mean of a row in one of the two objectives."""
     mean = mean_of(f, i, at, row, int(f[at.constants + constant]))
@@ -46,7 +46,7 @@ def _threshold(f: Floats, i: Ints, at: Table, row: int) -> float:
     return mean_of(f, i, at, row, int(f[at.constants + DOMINANT])) - off - 2.0 * v
 
 
-@kernel
+@part
 def _best_second(f: Floats, i: Ints, at: Table, listed: int, rows: int, threshold: float) -> tuple[float, int]:
     """The largest index in the second objective above the threshold in the dominant one, and how many arms have it."""
     best, having = -math.inf, 0

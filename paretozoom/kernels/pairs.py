@@ -15,7 +15,7 @@ import math
 
 from paretozoom.kernels.balls import MOST_PAIRED, SIZE, SLACK, Layout
 from paretozoom.kernels.distances import apart_from, stand_at
-from paretozoom.kernels.jit import Floats, Ints, inlined, kernel
+from paretozoom.kernels.jit import Floats, Ints, inlined, part
 
 # So many falls of a pre-index like the last one go unheard, if that changes no minimum.
 AHEAD = 16.0
@@ -29,7 +29,7 @@ def minimum_of(f: Floats, i: Ints, at: Layout, ball: int, shift: int) -> float:
     return f[at.minimum + shift + ball]
 
 
-@kernel
+@part
 def pair_up(f: Floats, i: Ints, at: Layout, ball: int) -> None:
     """Keep the distances between one ball and all others."""
     stand_at(f, at, ball)
@@ -39,7 +39,7 @@ def pair_up(f: Floats, i: Ints, at: Layout, ball: int) -> None:
         f[at.pairs + other * at.capacity + ball] = apart
 
 
-@kernel
+@part
 def fill_table(f: Floats, i: Ints, at: Layout) -> None:
     """Compute every distance and every minimum."""
     for ball in range(i[SIZE]):
@@ -50,7 +50,7 @@ def fill_table(f: Floats, i: Ints, at: Layout) -> None:
         f[at.heard + o * at.capacity : at.heard + o * at.capacity + i[SIZE]] = math.inf
 
 
-@kernel
+@part
 def find_in_table(f: Floats, i: Ints, at: Layout, ball: int, o: int) -> None:
     """Compute the minimum of one ball in one objective from scratch."""
     shift, row = o * at.capacity, at.pairs + ball * at.capacity
@@ -75,7 +75,7 @@ def lower_in_table(f: Floats, i: Ints, at: Layout, changed: int, o: int, before:
         _offer(f, i, at, changed, o, before)
 
 
-@kernel
+@part
 def _offer(f: Floats, i: Ints, at: Layout, changed: int, o: int, before: float) -> None:
     """Let a pre-index that fell give every minimum that it can, and find how far it may fall unheard."""
     n, shift, row = i[SIZE], o * at.capacity, at.pairs + changed * at.capacity
@@ -107,7 +107,7 @@ def raise_in_table(f: Floats, i: Ints, at: Layout, changed: int, o: int) -> None
         _withdraw(f, i, at, changed, o)
 
 
-@kernel
+@part
 def _withdraw(f: Floats, i: Ints, at: Layout, changed: int, o: int) -> None:
     """Seek a minimum anew wherever a pre-index that rose may give it no more."""
     row, shift = at.pairs + changed * at.capacity, o * at.capacity

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from paretozoom.kernels.beta import BLOCKS, draw_beta
-from paretozoom.kernels.jit import Floats, Ints, kernel
+from paretozoom.kernels.jit import Floats, Ints, kernel, part
 from paretozoom.kernels.means import plays_of
 from paretozoom.kernels.pareto import mark_front
 from paretozoom.kernels.philox import uniforms
@@ -18,7 +18,7 @@ __all__ = ["ask", "room", "tell"]
 SAMPLE_STREAM = 1 << 32  # of the draws of means: BLOCKS streams for each sample, arm and number
 
 
-@kernel
+@part
 def sample_front(f: Floats, i: Ints, at: Table, cell: int, listed: int, number: int, sample: int) -> int:
     """Draw the means of every listed arm and mark those that no other dominates; returns how many they are."""
     for k in range(listed):

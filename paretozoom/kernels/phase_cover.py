@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from paretozoom.kernels.jit import Floats, Ints, inlined, kernel
+from paretozoom.kernels.jit import Floats, Ints, inlined, kernel, part
 from paretozoom.kernels.table import LISTED, Table
 
 # ints: this header. LABELS is 1 if the arms are labels; COVER is how many arms the phase has, PARTS into how many a
@@ -40,14 +40,14 @@ def parts_in(phase: int, dimensions: float) -> int:
     return math.ceil(2.0 ** (phase / dimensions) - 1e-9)
 
 
-@kernel
+@part
 def parts_of(i: Ints, at: Table, j: int, parts: int) -> int:
     """Into how many parts coordinate j is divided."""
     values = i[at.values + j]
     return parts if values == 0 else min(values, parts) if values > 0 else -values
 
 
-@kernel
+@part
 def arms_in(i: Ints, at: Table, parts: int) -> int:
     """How many arms cover all."""
     if i[at.ints + LABELS] == 1:
@@ -84,7 +84,7 @@ def write_arm(f: Floats, i: Ints, at: Table, arm: int, point: Floats) -> int:
     return _number_of(i, at, point)
 
 
-@kernel
+@part
 def _number_of(i: Ints, at: Table, point: Floats) -> int:
     """The number of an arm that has values in all coordinates, as the problem lists them; -1 if it lists none."""
     if i[LISTED] == 0:
@@ -97,7 +97,7 @@ def _number_of(i: Ints, at: Table, point: Floats) -> int:
     return number
 
 
-@kernel
+@part
 def arm_near(i: Ints, at: Table, point: Floats) -> int:
     """The arm of the cover in whose part the arm of a point lies."""
     arm = 0

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from paretozoom.kernels.jit import Floats, Ints, kernel
+from paretozoom.kernels.jit import Floats, Ints, kernel, part
 from paretozoom.kernels.pareto import mark_front
 from paretozoom.kernels.phase_cover import (
     CAPACITY,
@@ -80,7 +80,7 @@ def enter(f: Floats, i: Ints, number: int) -> None:
         begin(f, i, phase)
 
 
-@kernel
+@part
 def _slot_of(i: Ints, at: Table, row: int) -> int:
     """The slot of a row, or the free one it would take."""
     mask = i[at.ints + CAPACITY] - 1
@@ -98,7 +98,7 @@ def plays_of(i: Ints, at: Table, row: int) -> tuple[int, int]:
     return slot, i[at.ints + SLOTS + i[at.ints + CAPACITY] + slot] if told else 0
 
 
-@kernel
+@part
 def _play_elsewhere(
     f: Floats, i: Ints, at: Table, number: int, point: Floats, allowed: Floats, row: int
 ) -> tuple[int, float, int]:
@@ -153,7 +153,7 @@ def tell(f: Floats, i: Ints, number: int, point: Floats, credit: int, reward: Fl
         f[at.floats + slot * at.learned + o] += learned_number(f, i, at, reward, o)
 
 
-@kernel
+@part
 def fill_slot(f: Floats, i: Ints, at: Table, slot: int, row: int, plays: int) -> None:
     """Give a free slot to a row, with sums of 0."""
     i[at.ints + SIZE] += 1

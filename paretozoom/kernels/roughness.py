@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paretozoom.kernels.jit import Floats, Ints, kernel
+from paretozoom.kernels.jit import Floats, Ints, part
 from paretozoom.kernels.pyramid import COUNT, ESTIMATE, SQUARES, TOTAL, Pyramid, rows_of
 
 PRIOR_ROUGHNESS = 0.25  # of the first level, as a share of the variance of rewards
@@ -13,7 +13,7 @@ BOLDNESS = 16.0  # roughness counts so many times: what noise adds is found out 
 SURE = 16.0  # rewards from which on a cell's mean counts fully when roughness is measured
 
 
-@kernel
+@part
 def measure_noise(f: Floats, i: Ints, at: Pyramid, level: int, first: int, end: int, o: int, spread: float) -> float:
     """The variance of rewards within the cells of a level, whose blocks are numbered from `first`."""
     squares, free, cells = 2.0 * spread, 2.0, i[at.arm_cells + level]
@@ -27,7 +27,7 @@ def measure_noise(f: Floats, i: Ints, at: Pyramid, level: int, first: int, end: 
     return max(squares / free, 1e-300)
 
 
-@kernel
+@part
 def measure_roughness(
     f: Floats, i: Ints, at: Pyramid, level: int, first: int, end: int, o: int, spread: float
 ) -> float:

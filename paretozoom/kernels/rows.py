@@ -6,12 +6,12 @@ function.
 
 from __future__ import annotations
 
-from paretozoom.kernels.jit import Floats, Ints, kernel
+from paretozoom.kernels.jit import Floats, Ints, part
 from paretozoom.kernels.philox import uniforms
 from paretozoom.kernels.table import KEY0, KEY1, Table, choose, play, play_anywhere
 
 
-@kernel
+@part
 def play_arm(
     f: Floats, i: Ints, at: Table, number: int, point: Floats, allowed: Floats, row: int, arm: int, probability: float
 ) -> tuple[int, float, int]:
@@ -20,7 +20,7 @@ def play_arm(
     return finite, density, row + arm
 
 
-@kernel
+@part
 def play_no_arm(
     f: Floats, i: Ints, at: Table, number: int, point: Floats, allowed: Floats, row: int
 ) -> tuple[int, float, int]:
@@ -29,7 +29,7 @@ def play_no_arm(
     return -1, density, row + arm
 
 
-@kernel
+@part
 def play_front(
     f: Floats, i: Ints, at: Table, number: int, point: Floats, allowed: Floats, row: int, listed: int
 ) -> tuple[int, float, int]:

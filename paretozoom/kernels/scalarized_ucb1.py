@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from paretozoom.kernels.jit import Floats, Ints, kernel
+from paretozoom.kernels.jit import Floats, Ints, kernel, part
 from paretozoom.kernels.means import mean_of, plays_in, plays_of, tell
 from paretozoom.kernels.philox import uniforms
 from paretozoom.kernels.rows import play_arm, play_no_arm
@@ -28,7 +28,7 @@ def first_row(f: Floats, at: Table, cell: int, function: int) -> int:
     return (cell * int(f[at.constants + FUNCTIONS]) + function) * at.arms
 
 
-@kernel
+@part
 def below_all(f: Floats, i: Ints, at: Table, first: int, o: int) -> float:
     """A number a little below every mean of number o: the reference point of Chebyshev functions."""
     least = math.inf

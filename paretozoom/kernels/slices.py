@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from paretozoom.kernels.balls import NORM, Layout
-from paretozoom.kernels.jit import Floats, Ints, inlined, kernel
+from paretozoom.kernels.jit import Floats, Ints, inlined, kernel, part
 from paretozoom.kernels.kinds import NORM_MAX, NORM_TWO, PERIODIC
 from paretozoom.kernels.tree import find_near, list_owner
 
@@ -270,7 +270,7 @@ def union(f: Floats, i: Ints, at: Layout, levels: int) -> tuple[int, float]:
     return merged, length
 
 
-@kernel
+@part
 def walk(f: Floats, i: Ints, at: Layout, pieces: int, distance: float) -> float:
     """The arm reached after walking `distance` through the maximal intervals."""
     for k in range(pieces - 1):
@@ -281,7 +281,7 @@ def walk(f: Floats, i: Ints, at: Layout, pieces: int, distance: float) -> float:
     return min(f[at.cover_low + pieces - 1] + distance, f[at.cover_high + pieces - 1])
 
 
-@kernel
+@part
 def owners(f: Floats, i: Ints, at: Layout, levels: int, arm: float) -> int:
     """List the chosen balls that own an arm, all of one radius, in order of creation; returns how many they are."""
     found = 0

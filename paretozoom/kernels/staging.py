@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from paretozoom.kernels.estimates import estimate_arms, learn, set_indices
-from paretozoom.kernels.jit import Floats, Ints, kernel
+from paretozoom.kernels.jit import Floats, Ints, kernel, part
 from paretozoom.kernels.linear import FLOOR, WIDEST
 from paretozoom.kernels.pareto import mark_front
 from paretozoom.kernels.philox import uniforms
@@ -49,7 +49,7 @@ def ask(f: Floats, i: Ints, number: int, point: Floats, allowed: Floats) -> tupl
     return play_arm(f, i, at, number, point, allowed, row, arm, probability)
 
 
-@kernel
+@part
 def _wider(i: Ints, at: Table, listed: int, widths: Floats, least: float, u: float) -> tuple[int, float]:
     """Draw uniformly among the arms whose width is above `least`; returns arm and probability."""
     marked = 0
@@ -59,7 +59,7 @@ def _wider(i: Ints, at: Table, listed: int, widths: Floats, least: float, u: flo
     return i[at.listed + marked_place(i, at, int(u * marked))], 1.0 / marked
 
 
-@kernel
+@part
 def _narrow(f: Floats, i: Ints, at: Table, listed: int, margin: float) -> int:
     """Take the arms off the list that another exceeds by more than the margin in every number; returns how many stay.
 

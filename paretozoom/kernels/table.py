@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from paretozoom.kernels.jit import Floats, Ints, inlined, kernel
+from paretozoom.kernels.jit import Floats, Ints, inlined, kernel, part
 from paretozoom.kernels.kinds import CATEGORICAL
 from paretozoom.kernels.pareto import mark_front
 from paretozoom.kernels.philox import uniforms
@@ -96,7 +96,7 @@ def cell_of(i: Ints, at: Table, point: Floats) -> int:
     return cell
 
 
-@kernel
+@part
 def cells_in(i: Ints, at: Table) -> int:
     """How many context cells there are."""
     cells = 1
@@ -130,7 +130,7 @@ def list_arms(f: Floats, i: Ints, at: Table, allowed: Floats) -> int:
     return listed
 
 
-@kernel
+@part
 def choose(f: Floats, i: Ints, at: Table, listed: int, u: float) -> tuple[int, float]:
     """Draw uniformly among the listed arms whose indices no other dominates; returns arm and probability.
 
@@ -143,7 +143,7 @@ def choose(f: Floats, i: Ints, at: Table, listed: int, u: float) -> tuple[int, f
     return i[at.listed + marked_place(i, at, int(u * marked))], 1.0 / marked
 
 
-@kernel
+@part
 def marked_place(i: Ints, at: Table, steps: int) -> int:
     """The place of the marked arm that comes after `steps` others."""
     k = 0
@@ -167,7 +167,7 @@ def play(
     return (arm if i[LISTED] == 1 else -1), density
 
 
-@kernel
+@part
 def _play_in_cell(f: Floats, i: Ints, at: Table, number: int, point: Floats, allowed: Floats) -> float:
     """Move the point to a random place of its cell that is feasible; returns the size of what is."""
     total, chosen = 0.0, 0
@@ -192,7 +192,7 @@ def _play_in_cell(f: Floats, i: Ints, at: Table, number: int, point: Floats, all
     return total if len(allowed) > 0 else size
 
 
-@kernel
+@part
 def _overlap(f: Floats, at: Table, point: Floats, box: Floats) -> float:
     """The size of what a box and the cell around a point have in common."""
     size, coordinates = 1.0, at.dim - at.context
@@ -205,7 +205,7 @@ def _overlap(f: Floats, at: Table, point: Floats, box: Floats) -> float:
     return size
 
 
-@kernel
+@part
 def play_anywhere(f: Floats, i: Ints, at: Table, number: int, point: Floats, allowed: Floats) -> tuple[int, float]:
     """Draw from feasible boxes that hold no arm of the grid; returns the nearest of these and the density.
 
@@ -226,7 +226,7 @@ def play_anywhere(f: Floats, i: Ints, at: Table, number: int, point: Floats, all
     return nearest_arm(f, i, at, point), (_size(i, at, allowed[chosen]) if middle else 1.0) / total
 
 
-@kernel
+@part
 def _size(i: Ints, at: Table, box: Floats) -> float:
     size, coordinates = 1.0, len(box) // 2
     for j in range(coordinates):
@@ -235,7 +235,7 @@ def _size(i: Ints, at: Table, box: Floats) -> float:
     return size
 
 
-@kernel
+@part
 def nearest_arm(f: Floats, i: Ints, at: Table, point: Floats) -> int:
     """The arm of the table nearest to the arm of a point."""
     best, least, coordinates = 0, 1e300, at.dim - at.context

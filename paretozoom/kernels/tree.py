@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from paretozoom.kernels.balls import MOST_PAIRED, NORM, SLACK, STRIPS, Layout
 from paretozoom.kernels.distances import add_gap, gap_of, length_of, part_of, part_within
-from paretozoom.kernels.jit import Floats, Ints, inlined, kernel
+from paretozoom.kernels.jit import Floats, Ints, inlined, kernel, part
 from paretozoom.kernels.kinds import CATEGORICAL, MATRIX
 
 
-@kernel
+@part
 def adopt(f: Floats, i: Ints, at: Layout, ball: int) -> None:
     """Make the newest ball a child of its parent, among its siblings by falling arm, and let its ancestors reach it."""
     i[at.child + ball] = -1
@@ -45,7 +45,7 @@ def _is_within(norm: int, part: float, radius: float) -> bool:
     return part <= part_within(norm, radius) * (1.0 + SLACK)
 
 
-@kernel
+@part
 def _may_reach(f: Floats, i: Ints, at: Layout, ball: int, low: float, high: float) -> bool:
     """Whether a ball may be reached by a context whose first coordinate lies in a strip."""
     centre = f[at.centre + ball]
@@ -55,7 +55,7 @@ def _may_reach(f: Floats, i: Ints, at: Layout, ball: int, low: float, high: floa
     return _is_within(i[NORM], add_gap(i[NORM], 0.0, f[at.factors], gap), f[at.radius + ball])
 
 
-@kernel
+@part
 def _enlist(f: Floats, i: Ints, at: Layout, ball: int) -> None:
     """Put a ball into the strips that may reach it, by falling radius, then by falling arm."""
     arm, radius = at.centre + at.context * at.capacity, at.radius
@@ -77,7 +77,7 @@ def _enlist(f: Floats, i: Ints, at: Layout, ball: int) -> None:
         i[members + place] = ball
 
 
-@kernel
+@part
 def _extend_limits(f: Floats, i: Ints, at: Layout, ball: int) -> None:
     """Let the limits of a ball and of its ancestors take in the ball."""
     norm, radius = i[NORM], f[at.radius + ball]

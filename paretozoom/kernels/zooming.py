@@ -8,7 +8,7 @@ from paretozoom.kernels import candidates, lattice, slices
 from paretozoom.kernels.balls import DOUBLING, EPOCH, NORM, SLACK, SPACE, Layout, epoch_of, uncertainty
 from paretozoom.kernels.distances import distance, pair_of, part_of
 from paretozoom.kernels.growth import add_ball
-from paretozoom.kernels.jit import Floats, Ints, inlined, kernel
+from paretozoom.kernels.jit import Floats, Ints, inlined, kernel, part
 from paretozoom.kernels.kinds import FINITE, LATTICE, NORM_TWO, SLICES
 from paretozoom.kernels.minima import compute_indices
 
@@ -83,7 +83,7 @@ def find_owners(f: Floats, i: Ints, at: Layout, point: Floats, extent: int, rele
     return _list_owners(f, i, at, point, relevant, arm)
 
 
-@kernel
+@part
 def _contains(f: Floats, i: Ints, at: Layout, ball: int, point: Floats) -> bool:
     if i[SPACE] != SLICES:
         return _list_contains(f, i, at, ball, point)
@@ -91,7 +91,7 @@ def _contains(f: Floats, i: Ints, at: Layout, ball: int, point: Floats) -> bool:
     return _slice_contains(f, i, at, ball, point[at.context])
 
 
-@kernel
+@part
 def in_domain(f: Floats, i: Ints, at: Layout, ball: int, point: Floats) -> bool:
     """Whether a point lies in a ball and in no ball of strictly smaller radius."""
     i[at.near] = 0
@@ -115,7 +115,7 @@ def teachable(i: Ints, number: int) -> bool:
     return i[DOUBLING] == 0 or epoch_of(number) == i[EPOCH]
 
 
-@kernel
+@part
 def _is_narrow(f: Floats, i: Ints, at: Layout, ball: int) -> bool:
     """Whether the slices of a ball's children would be hardly wider than what counts as none."""
     factor = f[at.factors + at.context]
