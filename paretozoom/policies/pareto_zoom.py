@@ -50,6 +50,7 @@ class ParetoZoom(Policy):
     """
 
     name = "pareto-zoom"
+    version = 2  # 1 had no trend and never forgot
     kernel: ClassVar[ModuleType] = pareto_zoom
     about = About(
         "corrects coarse estimates by finer ones as far as the rewards tell; uniform on the front of candidates",
