@@ -2,17 +2,22 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: reproduce test prove clean
+.PHONY: reproduce test check pytest prove clean
 
 reproduce: $(VENV)/run
 	$(BIN)/paretozoom reproduce
 
 test: $(VENV)/dev
+	$(MAKE) --jobs 2 --output-sync=target check pytest
+
+check: $(VENV)/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest -n auto --dist loadfile -m "not proof"
+
+pytest: $(VENV)/dev # files in the order of the tree: the longest are not left to the end
+	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder -m "not proof"
 
 prove: $(VENV)/dev
 	$(BIN)/pytest -n auto -m proof
@@ -28,9 +33,10 @@ $(VENV)/run: pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable .
 	touch $@
 
-$(VENV)/dev: $(VENV)/run
+$(VENV)/dev: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[dev]"
-	touch $@
+	touch $@ $(VENV)/run
 
 clean:
 	rm -rf $(VENV)

@@ -13,7 +13,6 @@ from litestar.datastructures import State
 from litestar.enums import MediaType
 from litestar.exceptions import HTTPException
 from litestar.openapi.config import OpenAPIConfig
-from litestar.openapi.plugins import SwaggerRenderPlugin
 from litestar.openapi.spec import Components, SecurityScheme
 
 import paretozoom
@@ -25,6 +24,7 @@ from paretozoom.service.kept import Limits
 from paretozoom.service.meters import Meters
 from paretozoom.service.routes import ROUTES
 from paretozoom.service.routes.document import complete
+from paretozoom.service.routes.page import PlainPage
 from paretozoom.service.routes.reading import Strictly
 from paretozoom.service.tokens import Tokens
 from paretozoom.store import Full, Held, Store, StoreError
@@ -37,11 +37,7 @@ HEADERS = {
     "cache-control": "no-store",
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
 }
-CDN = "https://cdn.jsdelivr.net"  # where the page of the document gets its script
-FOR_PAGES = (
-    f"default-src 'none'; script-src {CDN} 'unsafe-inline'; style-src {CDN} 'unsafe-inline'; img-src {CDN} data:; "
-    "connect-src 'self'; frame-ancestors 'none'"
-)
+FOR_PAGES = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
 SECONDS_BETWEEN_LOOKS = 1.0  # at the log of tokens
 
 
@@ -93,7 +89,7 @@ def create_app(store: Store, *, limits: Limits | None = None, snapshot_every: in
             version=paretozoom.__version__,
             description="Decisions under several objectives: ask for an arm, tell its rewards.",
             path="/docs",
-            render_plugins=[SwaggerRenderPlugin(version="5.18.2")],
+            render_plugins=[PlainPage()],
             components=Components(security_schemes={"token": SecurityScheme(type="http", scheme="bearer")}),
             security=[{}, {"token": []}],  # without tokens nobody needs one
         ),

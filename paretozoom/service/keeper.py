@@ -211,10 +211,8 @@ class Keeper:
         late = {kept.name: kept.late(now) for kept in self.kept.values() if kept.compiled and kept.experiment}
         drafts: dict[str, Draft] = {}
         try:
-            drafts = self._draft(group, late, now, await self._find_known(group) if self._must_look(group) else {})
-            try:
-                await self._write(drafts)
-            except Repeated:  # a request that was met before, so that its decision must be found
+            drafts = self._draft(group, late, now, {})
+            if _may_be_known(group) or not await self._could_write(drafts):
                 drafts = self._draft(group, late, now, await self._find_known(group))
                 await self._write(drafts)
         except StoreError as error:
@@ -235,13 +233,13 @@ class Keeper:
         if additions:
             await self._in_thread(self.store.append, additions)
 
-    def _must_look(self, group: list[_Request]) -> bool:
-        """Whether to look for decisions that were made before; else the store refuses a request that comes twice.
-
-        Of an experiment that makes no decisions now, or soon, those that were made before can still be given.
-        """
-        with_ids = (self.kept[request.name].experiment for request in group if request.requests)
-        return any(one and (one.status != "running" or len(one.opened) > self.limits.open // 2) for one in with_ids)
+    async def _could_write(self, drafts: dict[str, Draft]) -> bool:
+        """Commit what was drafted, unless a request was met before: then its decision must be found."""
+        try:
+            await self._write(drafts)
+        except Repeated:
+            return False
+        return True
 
     async def _find_known(self, group: list[_Request]) -> dict[str, dict[str, Decided]]:
         """The decisions that were made earlier for requests of a group."""
@@ -369,6 +367,11 @@ class Keeper:
 
     async def _in_thread(self, function: Callable[..., Answer], *arguments: Any) -> Answer:
         return await asyncio.get_running_loop().run_in_executor(self._writing, lambda: function(*arguments))
+
+
+def _may_be_known(group: list[_Request]) -> bool:
+    """Whether a request was declined that may have been met before: what is paused, or full, still gives that."""
+    return any(request.requests and isinstance(request.error, Declined) for request in group)
 
 
 def _declined(error: StoreError) -> Declined:

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from paretozoom import Objective, Problem, Real
@@ -158,6 +158,7 @@ async def play(store: Store, groups: list[tuple[list[Any], float]]) -> None:
 
 
 @given(GROUPS)
+@example([([("decide", "p", False)], 0.0), ([("pause",), ("decide", "p", False)], 0.0)])
 @settings(max_examples=40)
 def test_requests_together_are_requests_one_after_another(groups: list[tuple[list[Any], float]]) -> None:
     with TemporaryDirectory() as folder:
