@@ -316,7 +316,7 @@ class Objective(msgspec.Struct, frozen=True):
 
     def encode(self, value: Any, field: str) -> float:
         """From the user's units to "bigger is better", on [0, 1] if bounded."""
-        number = number_of(value, field)
+        number = value if type(value) is float and math.isfinite(value) else number_of(value, field)
         if self.bounded and self.low is not None and self.high is not None and not self.low <= number <= self.high:
             raise Refused(f"{field}: {value!r} is outside [{self.low:g}, {self.high:g}]")
         if not abs(number) <= LARGEST_REWARD * min(1.0, self.span):

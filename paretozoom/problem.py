@@ -136,6 +136,14 @@ class Problem(msgspec.Struct, frozen=True, dict=True):
         return tuple((d, f"context[{d.name!r}]") for d in self.context)
 
     @cached_property
+    def _arm_names(self) -> tuple[str, ...]:
+        return () if isinstance(self.arm, Finite) else tuple(d.name for d in self.arm)
+
+    @cached_property
+    def _arm_fields(self) -> tuple[tuple[Dimension, str], ...]:
+        return () if isinstance(self.arm, Finite) else tuple((d, f"arm[{d.name!r}]") for d in self.arm)
+
+    @cached_property
     def _reward_fields(self) -> tuple[tuple[Objective, str], ...]:
         return tuple((o, f"reward[{o.name!r}]") for o in self.objectives)
 
@@ -159,10 +167,10 @@ class Problem(msgspec.Struct, frozen=True, dict=True):
                 raise Refused(f"arm: {arm!r} is not one of {list(self.arm.labels)[:20]!r}") from None
             point[start:] = self.encoding.arms[number]
             return number
-        values = _in_order("arm", tuple(d.name for d in self.arm), arm)
+        values = _in_order("arm", self._arm_names, arm)
         number = 0
-        for j, dimension in enumerate(self.arm):
-            point[start + j] = dimension.encode(values[j], f"arm[{dimension.name!r}]")
+        for j, (dimension, field) in enumerate(self._arm_fields):
+            point[start + j] = dimension.encode(values[j], field)
             if dimension.values:
                 place = point[start + j] * (1 if dimension.kind == CATEGORICAL else dimension.values - 1)
                 number = number * dimension.values + round(place)
@@ -185,7 +193,7 @@ class Problem(msgspec.Struct, frozen=True, dict=True):
         A reward may be partial: a mapping with some of the names, or a sequence with None in the other places.
         """
         names = self.objective_names
-        if isinstance(reward, Mapping):
+        if type(reward) is dict or isinstance(reward, Mapping):
             values: Any = [reward.get(name) for name in names]
             if len(reward) != len(names) or None in values:
                 unknown = [name for name in reward if name not in names]
@@ -231,7 +239,7 @@ def _check_members(field: str, members: Any, types: tuple[type, ...]) -> None:
 
 def _in_order(field: str, names: tuple[str, ...], values: Any) -> Any:
     """The values in the order of the names, whether they came as a mapping or as a sequence."""
-    if isinstance(values, Mapping):
+    if type(values) is dict or isinstance(values, Mapping):
         if len(values) == len(names):
             try:
                 return [values[name] for name in names]

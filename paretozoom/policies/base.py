@@ -83,6 +83,7 @@ class Policy:
         self.parameters: dict[str, Any] = plain(parameters)
         self.number = 0
         self._open: dict[int, OpenDecision] = {}
+        self._proposed: dict[int, tuple[Decision, Floats]] = {}  # so that these need not be encoded again
         self._objectives = len(problem.objectives)
         self._dim = problem.dim
         self._complete = (1 << self._objectives) - 1
@@ -167,7 +168,9 @@ class Policy:
         >>> policy.ask([0.5]).number, policy.ask([0.5]) == later
         (0, True)
         """
-        return self._draw(context, feasible, self.number + ahead)[0]
+        decision, point = self._draw(context, feasible, self.number + ahead)
+        self._proposed[decision.number] = decision, point
+        return decision
 
     def _draw(self, context: Values, feasible: Any, number: int) -> tuple[Decision, Floats]:
         allowed = self._encode_feasible(feasible)
@@ -254,8 +257,10 @@ class Policy:
     def replay(self, event: Event) -> None:
         """Fold one event of a log, without drawing: the state gets the bytes it had when the event happened."""
         if isinstance(event, Asked):
-            point = point_of(self.problem, event.decision, "event")
             decision = event.decision
+            point = self._point_proposed(decision)
+            if point is None:
+                point = point_of(self.problem, decision, "event")
             if decision.number != self.number:
                 raise Refused(f"event: decision {decision.number} asked, but the next number is {self.number}")
             self._begin(decision)
@@ -266,6 +271,12 @@ class Policy:
             del self._open[self._find_number(event.number).number]
         else:
             raise Refused(f"event: {event!r} is not Asked, Told or Dropped")
+
+    def _point_proposed(self, decision: Decision) -> Floats | None:
+        """The encoded point of a decision that was proposed here, and not made since."""
+        known = isinstance(decision, Decision) and type(decision.number) is int
+        proposed = self._proposed.pop(decision.number, None) if known else None
+        return proposed[1] if proposed is not None and proposed[0] is decision else None
 
     def _remember(self, decision: Decision, point: Floats) -> None:
         if not self.problem.exact:

@@ -59,7 +59,7 @@ def test_a_graceful_end_finishes_what_it_began_and_saves_a_snapshot(tmp_path: Pa
     store.close()
 
 
-@pytest.mark.parametrize("mode", ["fast", "immediate"])
+@pytest.mark.parametrize("mode", [pytest.param("fast", marks=pytest.mark.proof), "immediate"])
 def test_the_database_ends_and_comes_back(postgres_server: Server, postgres_url: str, mode: str) -> None:
     if not isinstance(postgres_server, OwnServer):
         pytest.skip("the server that PARETOZOOM_TEST_POSTGRES names is not ours to stop")

@@ -159,7 +159,7 @@ async def play(store: Store, groups: list[tuple[list[Any], float]]) -> None:
 
 @given(GROUPS)
 @example([([("decide", "p", False)], 0.0), ([("pause",), ("decide", "p", False)], 0.0)])
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_requests_together_are_requests_one_after_another(groups: list[tuple[list[Any], float]]) -> None:
     with TemporaryDirectory() as folder:
         store = open_store(Path(folder))
