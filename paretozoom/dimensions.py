@@ -122,7 +122,7 @@ class Real(msgspec.Struct, frozen=True, tag="real"):
             number = self.low * (self.high / self.low) ** coordinate
         else:
             number = self.low + coordinate * (self.high - self.low)
-        return float(min(max(number, self.low), self.high))
+        return float(number if self.low <= number <= self.high else min(max(number, self.low), self.high))
 
     def plain(self, value: Any) -> float:
         """A value in Python's own type."""

@@ -47,6 +47,11 @@ class Kept:
         opened = ((opened.deadline, number) for number, opened in experiment.opened.items())
         self.due = deque(sorted((deadline, number) for deadline, number in opened if deadline is not None))
 
+    @property
+    def news(self) -> int:
+        """How many entries are not in a snapshot."""
+        return 0 if self.experiment is None else self.experiment.seq - self.saved
+
     def late(self, now: float) -> list[int]:
         """The decisions whose deadlines have come, each named once."""
         numbers = []
@@ -54,9 +59,9 @@ class Kept:
             numbers.append(self.due.popleft()[1])
         return numbers
 
-    def look_at(self, decision: Decision) -> None:
+    def look_at(self, decision: Decision, now: float) -> None:
         """Note where some of the decisions fell on the front."""
-        if self.plays is not None and self.experiment is not None and self.plays.wants(decision.number):
+        if self.plays is not None and self.experiment is not None and self.plays.wants(now):
             self.plays.note(decision, self.experiment.policy.front(decision.context, believed=True))
 
     def ready(self) -> Experiment:

@@ -14,7 +14,7 @@ from paretozoom.records import Decision
 
 KEPT = 300  # looked at
 BINS = 6
-EVERY, EVERY_LATER, LATER = 10, 100, 1_000  # a front takes as long as dozens of decisions, so not all are looked at
+SECONDS_BETWEEN = 0.2  # a front takes as long as dozens of decisions, so not all are looked at
 
 
 def place_on(front: Sequence[Piece], arm: Any) -> float | None:
@@ -53,11 +53,15 @@ class Plays:
         arm = problem.arm
         # Of a space of arms a front lists points, and a decision is hardly ever one of them.
         self.can_tell = isinstance(arm, Finite) or len(problem.encoding.arms) > 0 or len(arm) == 1
+        self._looked = -SECONDS_BETWEEN
         self._places: deque[float | None] = deque(maxlen=KEPT)
 
-    def wants(self, number: int) -> bool:
-        """Whether a decision is to be looked at."""
-        return self.can_tell and number % (EVERY if number < LATER else EVERY_LATER) == 0
+    def wants(self, now: float) -> bool:
+        """Whether the next decision is to be looked at."""
+        if not self.can_tell or now < self._looked + SECONDS_BETWEEN:
+            return False
+        self._looked = now
+        return True
 
     def note(self, decision: Decision, front: Sequence[Piece]) -> None:
         """Look at a decision and at the front of its context; before there is one, there is nothing to see."""

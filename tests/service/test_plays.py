@@ -65,7 +65,11 @@ def test_few_plays_say_nothing_and_old_ones_are_forgotten() -> None:
 
 
 def test_in_a_space_of_arms_nothing_is_claimed() -> None:
-    assert not Plays(PLANE).wants(0)
-    assert Plays(LINE).wants(0)
-    assert Plays(LABELS).wants(10)
-    assert not Plays(LINE).wants(1_010)
+    assert not Plays(PLANE).wants(0.0)
+    assert Plays(LINE).wants(0.0)
+    assert Plays(LABELS).wants(10.0)
+
+
+def test_not_all_are_looked_at() -> None:
+    plays = Plays(LINE)
+    assert [now for now in (0.0, 0.1, 0.25, 0.4, 0.5) if plays.wants(now)] == [0.0, 0.25, 0.5]
