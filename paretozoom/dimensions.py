@@ -66,7 +66,7 @@ def _check_name(what: str, name: Any) -> None:
         raise Refused(f"{what}: its name is {name!r}, but a name is a non-empty string")
 
 
-class Real(msgspec.Struct, frozen=True, tag="real"):
+class Real(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="real"):
     """A real number between low and high; on a log scale if its ratios matter; periodic if high is low again.
 
     >>> Real("price", 1, 100, scale="log").encode(10, "price")
@@ -134,7 +134,7 @@ class Real(msgspec.Struct, frozen=True, tag="real"):
         return self.low == 0 and self.high == 1 and self.scale == "linear"
 
 
-class Integer(msgspec.Struct, frozen=True, tag="integer"):
+class Integer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="integer"):
     """A whole number from low to high, both included.
 
     >>> Integer("threads", 1, 9).encode(5, "threads")
@@ -180,7 +180,7 @@ class Integer(msgspec.Struct, frozen=True, tag="integer"):
         return int(value)
 
 
-class Categorical(msgspec.Struct, frozen=True, tag="categorical"):
+class Categorical(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="categorical"):
     """One of some choices, any two of which are equally far apart.
 
     >>> Categorical("country", ["cz", "tr"]).encode("tr", "country")
@@ -223,7 +223,7 @@ class Categorical(msgspec.Struct, frozen=True, tag="categorical"):
 Dimension = Real | Integer | Categorical
 
 
-class Finite(msgspec.Struct, frozen=True, tag="finite"):
+class Finite(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="finite"):
     """Finitely many arms, known by labels; features, scaled to [0, 1], say which arms resemble each other.
 
     >>> Finite(["small", "large"], features=[[1], [5]]).table.tolist()
@@ -274,7 +274,7 @@ class Finite(msgspec.Struct, frozen=True, tag="finite"):
         return np.asarray((rows - rows.min(axis=0)) / np.where(span > 0, span, 1.0))
 
 
-class Objective(msgspec.Struct, frozen=True):
+class Objective(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What is rewarded: low and high are the scale of the *expected* reward.
 
     A bounded objective refuses rewards outside [low, high]; with ``bounded=False`` any finite reward is

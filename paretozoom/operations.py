@@ -20,6 +20,7 @@ tokens = typer.Typer(help="Create, list and revoke tokens.", no_args_is_help=Tru
 app.add_typer(tokens, name="token")
 
 FOLDER = Path("paretozoom-data")
+FILE = "paretozoom.db"  # of a store in a folder
 At = Annotated[
     str, typer.Option("--store", help="A folder (SQLite, made on first use), or postgresql://user@host/database.")
 ]
@@ -44,7 +45,7 @@ def serve(
     """Serve decisions over HTTP: two requests, one for an arm and one for its reward."""
     from paretozoom.service.running import serve as run
 
-    with _open(store, durability) as opened:
+    with _open(store, durability, new=True) as opened:
         run(opened, host, port)
 
 
@@ -100,7 +101,7 @@ def backup(
 
     if target.exists() and any(target.iterdir()):
         raise Refused(f"target: {str(target)!r} is not empty")
-    with _open(store, "commit") as source, _open(str(target), "fsync") as copy:
+    with _open(store, "commit") as source, _open(str(target), "fsync", new=True) as copy:
         copied = copy_store(source, copy)
     print(f"{target}: {sum(copied.values()):,} entries of {len(copied)} logs")
 
@@ -120,7 +121,7 @@ def create_token(
 
     until = None if expires is None else time.time() + _seconds(expires)
     text, event = new_token(scope, experiment, until, label)
-    with _open(store, "fsync") as opened:
+    with _open(store, "fsync", new=True) as opened:
         write(opened, event)
     print(text)
 
@@ -174,10 +175,12 @@ def _seconds(text: str) -> float:
 
 
 @contextmanager
-def _open(where: str, durability: str) -> Iterator[Store]:
+def _open(where: str, durability: str, *, new: bool = False) -> Iterator[Store]:
     from paretozoom.store import StoreError, open_store
 
     shown = where.rpartition("@")[2] if "://" in where else where  # a password may come before
+    if not new and "://" not in where and not (Path(where) / FILE).is_file():
+        raise Refused(f"store: {shown!r} has no {FILE}: nobody has served from it yet")
     try:
         opened: Any = open_store(where if "://" in where else Path(where), durability=durability)
     except StoreError as error:

@@ -52,7 +52,7 @@ def random_points(encoding: Encoding, n: int, rng: np.random.Generator) -> Float
     return points
 
 
-class Problem(msgspec.Struct, frozen=True, dict=True):
+class Problem(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
     """Contexts, arms and objectives, by name.
 
     >>> problem = Problem(context=[Real("load")], arm=[Real("price", 1, 9)],

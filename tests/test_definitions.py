@@ -146,3 +146,19 @@ def test_other_numbers_become_plain(value: Any) -> None:
     point, plain = encoded(PROBLEMS["unit"], {"x": value})
     assert point == [0.5]
     assert msgspec.json.encode(plain) == b'{"x":0.5}'
+
+
+@pytest.mark.parametrize(
+    ("part", "typo"),
+    [("context", {"Scale": "log"}), ("arm", {"periodc": True}), ("objectives", {"gaol": "min"}), (None, {"norm": 3})],
+)
+def test_misspelled_fields_in_json_are_refused(part: str | None, typo: dict[str, Any]) -> None:
+    plain: dict[str, Any] = {
+        "context": [{"type": "real", "name": "x"}],
+        "arm": [{"type": "real", "name": "y"}],
+        "objectives": [{"name": "r"}],
+    }
+    assert msgspec.convert(plain, Problem).objective_names == ("r",)
+    (plain if part is None else plain[part][0]).update(typo)
+    with pytest.raises(msgspec.ValidationError, match=next(iter(typo))):
+        msgspec.convert(plain, Problem)

@@ -63,12 +63,16 @@ def serve(store: Store, host: str, port: int) -> None:
     if not known.in_use and not is_loopback(host):
         raise Refused(
             f"host: {host!r} can be reached from elsewhere, but there are no tokens, so anyone could do anything; "
-            "create one first: paretozoom token create --scope admin"
+            "create one first: paretozoom token create --scope admin, with the same --store"
         )
     log_in_json()
-    listener = socket.create_server(
-        (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=1024
-    )
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    if not 0 <= port < 1 << 16:
+        raise Refused(f"port: {port} is not from 0 to 65535")
+    try:
+        listener = socket.create_server((host, port), family=family, backlog=1024)
+    except OSError as error:
+        raise Refused(f"port: {port} of {host!r} cannot be listened on ({error})") from error
     where = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
     config = uvicorn.Config(
         create_app(store),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -28,6 +29,23 @@ def test_without_tokens_another_address_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Refused, match=r"host: '0.0.0.0' can be reached from elsewhere, but there are no tokens"):
         serve(store, "0.0.0.0", 0)
     store.close()
+
+
+@pytest.mark.parametrize("port", [70_000, "taken"])
+def test_a_port_that_cannot_be_had_is_refused(tmp_path: Path, port: int | str) -> None:
+    store = open_store(tmp_path)
+    with socket.create_server(("127.0.0.1", 0)) as listener, pytest.raises(Refused, match="port: "):
+        serve(store, "127.0.0.1", listener.getsockname()[1] if isinstance(port, str) else port)
+    store.close()
+
+
+@pytest.mark.parametrize("command", [["replay"], ["token", "list"], ["token", "revoke", "ab12"], ["backup", "copy"]])
+def test_a_store_that_is_not_there_is_refused_and_not_made(tmp_path: Path, command: list[str]) -> None:
+    line = [sys.executable, "-m", "paretozoom", *command, "--store", "mistyped"]
+    done = subprocess.run(line, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 2
+    assert "store: 'mistyped' has no paretozoom.db" in done.stderr
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_log_line_is_json_with_whatever_was_added() -> None:

@@ -237,6 +237,7 @@ def test_only_a_hash_of_a_token_is_kept(folder: Path) -> None:
     ],
 )
 def test_bad_tokens_are_refused(folder: Path, arguments: list[str], words: str) -> None:
+    run("create", "--scope", "read", "--store", str(folder))
     with pytest.raises(Refused, match=words):
         run(*arguments, "--store", str(folder))
 
