@@ -9,7 +9,8 @@ from typing import Any
 
 import msgspec
 
-from paretozoom.client import Call, ServiceError, headers_of, httpx_of, read_answer, wire
+from paretozoom import wire
+from paretozoom.client import Call, ServiceError, headers_of, httpx_of, read_answer
 from paretozoom.problem import Problem
 from paretozoom.records import Decision, Values
 

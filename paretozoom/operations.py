@@ -20,7 +20,6 @@ tokens = typer.Typer(help="Create, list and revoke tokens.", no_args_is_help=Tru
 app.add_typer(tokens, name="token")
 
 FOLDER = Path("paretozoom-data")
-FILE = "paretozoom.db"  # of a store in a folder
 At = Annotated[
     str, typer.Option("--store", help="A folder (SQLite, made on first use), or postgresql://user@host/database.")
 ]
@@ -176,7 +175,7 @@ def _seconds(text: str) -> float:
 
 @contextmanager
 def _open(where: str, durability: str, *, new: bool = False) -> Iterator[Store]:
-    from paretozoom.store import StoreError, open_store
+    from paretozoom.store import FILE, StoreError, open_store
 
     shown = where.rpartition("@")[2] if "://" in where else where  # a password may come before
     if not new and "://" not in where and not (Path(where) / FILE).is_file():

@@ -16,13 +16,13 @@ from paretozoom.service.draft import Declined, Draft, NotOpen
 from paretozoom.service.experiment import Experiment
 from paretozoom.service.kept import Kept, Limits
 from paretozoom.service.loading import load_experiment
+from paretozoom.service.tokens import ADMIN_LOG
 from paretozoom.store import Addition, Conflict, Entry, Full, Held, Repeated, Store, StoreError
 from paretozoom.store.events import Activated, Created, Decided, Upgraded
 
 log = logging.getLogger("paretozoom")
 Answer = TypeVar("Answer")
 SECONDS_BETWEEN_TRIES = 1.0  # to reach a store that is away
-ADMIN = "_admin"  # the log of the tokens
 
 
 class _Request:
@@ -138,7 +138,7 @@ class Keeper:
     async def start(self) -> None:
         """Take every experiment of the store; raises `Held` if another process has one."""
         for name in await self._in_thread(self.store.logs):
-            if name == ADMIN:
+            if name == ADMIN_LOG:
                 continue
             self.kept[name] = Kept(name, await self._in_thread(self.store.hold, name))
         for kept in self.kept.values():

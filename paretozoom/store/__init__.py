@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from paretozoom.records import Refused
-from paretozoom.store.base import Addition, Away, Conflict, Full, Held, Hold, Repeated, Store, StoreError
+from paretozoom.store.base import FILE, Addition, Away, Conflict, Full, Held, Hold, Repeated, Store, StoreError
 from paretozoom.store.events import Entry, Event
 
 __all__ = [
+    "FILE",
     "Addition",
     "Away",
     "Conflict",

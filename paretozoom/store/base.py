@@ -9,6 +9,8 @@ import msgspec
 
 from paretozoom.store.events import Entry, Event
 
+FILE = "paretozoom.db"  # of a store in a folder
+
 
 class StoreError(Exception):
     """The store could not do what it was asked to; nothing was written."""

@@ -8,9 +8,8 @@ from typing import Any
 import filelock
 import sqlalchemy as sa
 
-from paretozoom.store.base import Away, Full, Held, Hold, StoreError
+from paretozoom.store.base import FILE, Away, Full, Held, Hold, StoreError
 
-FILE = "paretozoom.db"
 PATIENCE = 5.0  # seconds to wait for another process that writes
 INSERT = "INSERT INTO events (log, seq, time, number, request, body) VALUES (?, ?, ?, ?, ?, ?)"
 KINDS = {

@@ -1,0 +1,70 @@
+"""How the verbs of a policy look when they are sent to the service."""
+
+from __future__ import annotations
+
+import math
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from paretozoom.problem import Problem
+from paretozoom.records import Decision, Refused
+
+
+def plain(value: Any) -> Any:
+    """What JSON can hold: numpy's numbers and arrays in Python's own types."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {key: plain(entry) for key, entry in value.items()}
+    return [plain(entry) for entry in value] if isinstance(value, (list, tuple)) else value
+
+
+def number(decision: Decision | int) -> int:
+    """A decision's id."""
+    return decision.number if isinstance(decision, Decision) else decision
+
+
+def asked(context: Any, feasible: Any, deferred: bool) -> dict[str, Any]:
+    """A request for a decision, with an id of its own so that it can be sent again."""
+    body = {"context": plain(context), "request_id": uuid.uuid4().hex}
+    if feasible is not None:
+        body["feasible"] = plain(feasible)
+    return {**body, "deferred": True} if deferred else body
+
+
+def told(decision: Decision | int, reward: Any, names: list[str]) -> dict[str, Any]:
+    """A reward; what JSON cannot say is refused here, or it would arrive as silence.
+
+    >>> told(3, [0.5, 1], ["a", "b"])
+    {'decision': 3, 'reward': {'a': 0.5, 'b': 1}}
+    """
+    values = plain(reward)
+    if not isinstance(values, Mapping):
+        if not isinstance(values, list) or len(values) != len(names):
+            raise Refused(f"reward: {reward!r} is not a value for each of {names!r}")
+        values = dict(zip(names, values, strict=True))
+    for name, value in values.items():
+        if isinstance(value, float) and not math.isfinite(value):
+            raise Refused(f"reward[{name!r}]: {value!r} is not a finite number")
+    return {"decision": number(decision), "reward": values}
+
+
+def told_many(decisions: Sequence[Decision | int], rewards: Sequence[Any], names: list[str]) -> dict[str, Any]:
+    """Rewards of many decisions."""
+    if len(decisions) != len(rewards):
+        raise Refused(f"rewards: {len(rewards)} given for {len(decisions)} decisions")
+    return {"rewards": [told(d, r, names) for d, r in zip(decisions, rewards, strict=True)]}
+
+
+def decision(answer: dict[str, Any]) -> Decision:
+    """A decision; what the policy credits stays with the service."""
+    return Decision(answer["id"], answer["context"], answer["arm"], answer["density"], -1)
+
+
+def new(name: str, problem: Problem, more: Mapping[str, Any]) -> dict[str, Any]:
+    """An experiment that is to begin."""
+    given = {key: plain(value) for key, value in more.items() if value is not None}
+    return {"name": name, "problem": msgspec.to_builtins(problem), **given}
