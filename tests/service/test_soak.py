@@ -18,10 +18,10 @@ def resident(pid: int) -> float:
     return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / 1024
 
 
-def soak(where: Path, pairs: int, settled: int) -> tuple[float, float]:
+def soak(where: Path, pairs: int, settled: int, policy: str = "pareto-zoom") -> tuple[float, float]:
     """Megabytes that the process and its model grew by, between the first `settled` pairs and the last."""
     with serving(where) as service, Client(service.url) as client:
-        experiment = client.create(NAME, PROBLEM, seed=1)
+        experiment = client.create(NAME, PROBLEM, seed=1, policy=policy)
         client.wait_until_ready(300)
         before = model = 0.0
         for n in range(0, pairs, BATCH):
@@ -37,6 +37,19 @@ def soak(where: Path, pairs: int, settled: int) -> tuple[float, float]:
 def test_memory_in_small(tmp_path: Path) -> None:
     grown, model = soak(tmp_path, pairs=6_000, settled=2_000)
     assert grown - 3 * model < 25  # the arrays of a model that grows are there twice for a moment
+
+
+def test_a_model_that_does_not_grow_leaves_memory_flat(tmp_path: Path) -> None:
+    grown, model = soak(tmp_path, pairs=6_000, settled=2_000, policy="random")
+    assert model == 0
+    assert grown < 10
+
+
+@pytest.mark.proof
+def test_nor_after_200_000_pairs(tmp_path: Path) -> None:
+    grown, model = soak(tmp_path, pairs=200_000, settled=20_000, policy="random")
+    assert model == 0
+    assert grown < 10
 
 
 @pytest.mark.proof
