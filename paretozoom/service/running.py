@@ -14,6 +14,7 @@ import msgspec
 
 from paretozoom.records import Refused
 from paretozoom.service.app import create_app
+from paretozoom.service.memory import give_back_large_blocks
 from paretozoom.service.tokens import Tokens
 from paretozoom.store import Store
 
@@ -66,6 +67,7 @@ def serve(store: Store, host: str, port: int) -> None:
             "create one first: paretozoom token create --scope admin, with the same --store"
         )
     log_in_json()
+    give_back_large_blocks()
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     if not 0 <= port < 1 << 16:
         raise Refused(f"port: {port} is not from 0 to 65535")

@@ -14,6 +14,7 @@ PATIENCE = 5  # seconds to wait for a connection
 NO_SPACE = ("53100", "53200")  # SQLSTATE: disk full, out of memory
 INSERT = """INSERT INTO events (log, seq, time, number, request, body) SELECT * FROM
 unnest(%b::bigint[], %b::bigint[], %b::double precision[], %b::bigint[], %b::text[], %b::bytea[])"""
+INSERT_SNAPSHOT = "INSERT INTO snapshots (log, seq, pinned, body) VALUES (%s, %s, %s, %b)"
 PASSING = (sa.exc.OperationalError, sa.exc.InterfaceError, sa.exc.InternalError)
 
 
@@ -69,6 +70,10 @@ class Postgres:
     def insert(self, connection: sa.Connection, rows: list[tuple[Any, ...]]) -> None:
         """Add rows to the table of events, as quickly as it can: one statement, by columns."""
         connection.exec_driver_sql(INSERT, tuple(map(list, zip(*rows, strict=True))))
+
+    def insert_snapshot(self, connection: sa.Connection, row: tuple[Any, ...]) -> None:
+        """Add a row to the table of snapshots."""
+        connection.exec_driver_sql(INSERT_SNAPSHOT, row)
 
     def hold(self, log: str) -> Hold:
         """Take the right to write to a log, or raise `Held`."""

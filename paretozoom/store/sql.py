@@ -32,6 +32,7 @@ _find = sa.select(logs.c.id, logs.c.head).where(logs.c.name == sa.bindparam("of"
 
 
 Row = tuple[int | None, int, float, int | None, str | None, bytes]  # log, seq, time, number, request, body
+SnapshotRow = tuple[int | None, int, bool, bytes]  # log, seq, pinned, body
 
 
 class Engine(Protocol):
@@ -41,6 +42,10 @@ class Engine(Protocol):
 
     def insert(self, connection: sa.Connection, rows: list[Row]) -> None:
         """Add rows to the table of events, as quickly as it can."""
+        ...
+
+    def insert_snapshot(self, connection: sa.Connection, row: SnapshotRow) -> None:
+        """Add a row to the table of snapshots, with no copy of it left behind in memory."""
         ...
 
     def hold(self, log: str) -> Hold:
@@ -93,7 +98,8 @@ class SqlStore:
                 self._own.insert(connection, rows)
             for addition in additions:
                 if addition.snapshot is not None:
-                    self._keep_snapshot(connection, addition, self._id(connection, addition.log, ids))
+                    log = self._id(connection, addition.log, ids)
+                    self._keep_snapshot(connection, addition, addition.snapshot, log)
         self._ids.update(ids)  # not before: a log that was not begun after all leaves its id to another
 
     def _advanced(self, connection: sa.Connection, addition: Addition, ids: dict[str, int]) -> list[Row]:
@@ -128,7 +134,7 @@ class SqlStore:
             ids[log] = found.id
         return self._ids.get(log) or ids[log]
 
-    def _keep_snapshot(self, connection: sa.Connection, addition: Addition, log: int | None) -> None:
+    def _keep_snapshot(self, connection: sa.Connection, addition: Addition, body: bytes, log: int | None) -> None:
         seq = addition.after + len(addition.events)
         here = snapshots.c.log == log, snapshots.c.seq == seq
         pinned = connection.execute(sa.select(snapshots.c.pinned).where(*here)).scalar()
@@ -136,8 +142,7 @@ class SqlStore:
             return  # it is of the same entry
         connection.execute(snapshots.delete().where(*here))
         passing = (snapshots.c.log == log) & sa.not_(snapshots.c.pinned)
-        values = {"log": log, "seq": seq, "pinned": addition.pinned, "body": addition.snapshot}
-        connection.execute(snapshots.insert(), values)
+        self._own.insert_snapshot(connection, (log, seq, addition.pinned, body))
         newest = sa.select(snapshots.c.seq).where(passing).order_by(snapshots.c.seq.desc()).offset(KEPT_SNAPSHOTS)
         old = connection.execute(newest).scalars().all()
         if old:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from paretozoom.store.base import FILE, Away, Full, Held, Hold, StoreError
 
 PATIENCE = 5.0  # seconds to wait for another process that writes
 INSERT = "INSERT INTO events (log, seq, time, number, request, body) VALUES (?, ?, ?, ?, ?, ?)"
+INSERT_SNAPSHOT = "INSERT INTO snapshots (log, seq, pinned, body) VALUES (?, ?, ?, zeroblob(?))"
+PIECE = 1 << 20  # bytes
 KINDS = {
     "SQLITE_FULL": Full,
     "SQLITE_IOERR_WRITE": Full,
@@ -63,6 +66,19 @@ class Sqlite:
     def insert(self, connection: sa.Connection, rows: list[tuple[Any, ...]]) -> None:
         """Add rows to the table of events, as quickly as it can."""
         connection.exec_driver_sql(INSERT, rows)
+
+    def insert_snapshot(self, connection: sa.Connection, row: tuple[Any, ...]) -> None:
+        """Add a row to the table of snapshots: piece by piece, as a statement keeps what was bound to it last."""
+        *place, body = row
+        driver = connection.connection.driver_connection
+        assert isinstance(driver, sqlite3.Connection)
+        found = connection.exec_driver_sql(INSERT_SNAPSHOT, (*place, len(body)))
+        try:
+            with driver.blobopen("snapshots", "body", found.lastrowid) as blob:
+                for begin in range(0, len(body), PIECE):
+                    blob.write(body[begin : begin + PIECE])
+        except sqlite3.Error as error:
+            raise sa.exc.DBAPIError("blob.write", None, error) from error
 
     def hold(self, log: str) -> Hold:
         """Take the right to write to a log, or raise `Held`."""

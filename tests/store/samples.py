@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from paretozoom import Categorical, Decision, Finite, Integer, Objective, Problem, Real
 from paretozoom.store import Event
@@ -91,3 +92,9 @@ def running(program: str, where: str) -> Iterator[subprocess.Popen[str]]:
             yield process
         finally:
             process.kill()
+
+
+def resident(process: int | str = "self") -> float:
+    """Megabytes of a process in memory."""
+    lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / 1024

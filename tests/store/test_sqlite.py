@@ -18,7 +18,7 @@ from paretozoom.records import Refused
 from paretozoom.store import Addition, Away, Full, Store, StoreError, open_store, sqlite
 from paretozoom.store.events import Paused
 from tests.store.contract import StoreContract, add, names, pauses, places
-from tests.store.samples import decided
+from tests.store.samples import decided, resident
 
 
 class TestSqlite(StoreContract):
@@ -217,3 +217,13 @@ def test_a_writer_that_takes_too_long_is_not_waited_for(tmp_path: Path, monkeypa
         other.close()
         add(store, "prices", *pauses(1, 2), after=1)
         assert places(store.read("prices")) == [1, 2]
+
+
+def test_a_snapshot_leaves_no_copy_in_memory(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    add(store, "a", *pauses(1), snapshot=b"small")
+    before = resident()
+    add(store, "a", *pauses(1, 2), after=1, snapshot=bytes(range(250)) * 240_001)
+    assert resident() - before < 20  # of 60
+    assert store.snapshot("a") == (2, bytes(range(250)) * 240_001)
+    store.close()
