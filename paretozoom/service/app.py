@@ -46,29 +46,6 @@ def create_app(store: Store, *, limits: Limits | None = None, snapshot_every: in
     limits = limits or Limits()
     keeper = Keeper(store, limits, snapshot_every=snapshot_every)
     tokens = Tokens()
-
-    @asynccontextmanager
-    async def life(_: Litestar) -> AsyncIterator[None]:
-        try:
-            await asyncio.to_thread(tokens.refresh, store)
-            await keeper.start()
-        except (StoreError, Refused) as error:
-            log.error("the service cannot start", extra={"error": str(error)})
-            for kept in keeper.kept.values():
-                kept.hold.release()
-            store.close()
-            raise
-        tasks = [asyncio.create_task(keeper.compile_all()), asyncio.create_task(_watch(tokens, store))]
-        try:
-            yield
-        finally:
-            await keeper.stop()
-            for task in tasks:
-                task.cancel()
-                with suppress(asyncio.CancelledError, Exception):
-                    await task
-            store.close()
-
     app = Litestar(
         ROUTES,
         lifespan=[life],
@@ -100,14 +77,44 @@ def create_app(store: Store, *, limits: Limits | None = None, snapshot_every: in
     return app
 
 
-async def _watch(tokens: Tokens, store: Store) -> None:
-    """See new and revoked tokens within a second."""
+@asynccontextmanager
+async def life(app: Litestar) -> AsyncIterator[None]:
+    """From a service's start to its end; a start that fails raises why, and holds nothing."""
+    keeper: Keeper = app.state.keeper
+    tokens: Tokens = app.state.tokens
+    store = keeper.store
+    try:
+        await asyncio.to_thread(tokens.refresh, store)
+        await keeper.start()
+    except BaseException:
+        store.close()
+        raise
+    tasks = [asyncio.create_task(keeper.compile_all()), asyncio.create_task(_watch(tokens, keeper))]
+    try:
+        yield
+    finally:
+        await keeper.stop()
+        for task in tasks:
+            task.cancel()
+            with suppress(asyncio.CancelledError, Exception):
+                await task
+        store.close()
+        log.info("ended", extra={"experiments": len(keeper.kept)})
+
+
+async def _watch(tokens: Tokens, keeper: Keeper) -> None:
+    """See new and revoked tokens within a second; and hold the store again after its database was away."""
     while True:
         await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
         try:
-            await asyncio.to_thread(tokens.refresh, store)
+            await asyncio.to_thread(tokens.refresh, keeper.store)
         except Exception as error:  # whatever it is, looking must go on, or what is revoked would be let in
             log.warning("tokens cannot be read", extra={"error": str(error)})
+            continue
+        try:
+            await keeper.hold_store()
+        except Exception as error:
+            log.warning("the store cannot be held", extra={"error": str(error)})
 
 
 async def _secure(response: Response[Any]) -> Response[Any]:

@@ -14,6 +14,7 @@ from paretozoom.records import Refused
 from paretozoom.service.compiling import USUAL, compile_policy
 from paretozoom.service.draft import Declined, Draft, NotOpen
 from paretozoom.service.experiment import Experiment
+from paretozoom.service.holding import Serving
 from paretozoom.service.kept import Kept, Limits
 from paretozoom.service.loading import load_experiment
 from paretozoom.service.tokens import ADMIN_LOG
@@ -66,6 +67,7 @@ class Keeper:
         self.limits = limits or Limits()
         self.kept: dict[str, Kept] = {}
         self.started = False
+        self._serving = Serving(store)
         self._now = now
         self._snapshot_every = snapshot_every
         self._queue: list[_Request] = []
@@ -136,7 +138,8 @@ class Keeper:
     # Life.
 
     async def start(self) -> None:
-        """Take every experiment of the store; raises `Held` if another process has one."""
+        """Take the store and every experiment of it; raises `Held` if another process has one."""
+        await self._in_thread(self._serving.take)
         for name in await self._in_thread(self.store.logs):
             if name == ADMIN_LOG:
                 continue
@@ -144,6 +147,11 @@ class Keeper:
         for kept in self.kept.values():
             await self._reload(kept)
         self._worker = asyncio.create_task(self._work())
+
+    async def hold_store(self) -> None:
+        """Take the store again if it was lost with the database; raises `Held` if another service was faster."""
+        if not self._stopping:
+            await self._in_thread(self._serving.take)
 
     async def compile_all(self) -> None:
         """Compile the kernels of the default policy and of all experiments; then the service is ready."""
@@ -167,6 +175,7 @@ class Keeper:
                 except StoreError as error:
                     log.warning("no snapshot at the end", extra={"experiment": kept.name, "error": str(error)})
             await self._in_thread(kept.hold.release)
+        await self._in_thread(self._serving.release)
         self._writing.shutdown()
         self._compiling.shutdown(wait=False, cancel_futures=True)
 

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import logging
 import signal
 import socket
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
 from paretozoom.records import Refused
-from paretozoom.service.app import create_app
+from paretozoom.service.app import create_app, life
 from paretozoom.service.memory import give_back_large_blocks
 from paretozoom.service.tokens import Tokens
 from paretozoom.store import Store
 
+log = logging.getLogger("paretozoom")
 USUAL = set(vars(logging.makeLogRecord({}))) | {"message", "asctime", "color_message", "taskName"}
 
 
@@ -56,7 +59,10 @@ def is_loopback(host: str) -> bool:
 
 
 def serve(store: Store, host: str, port: int) -> None:
-    """Serve a store until a signal ends it; what was acknowledged is finished first."""
+    """Serve a store until a signal ends it; what was acknowledged is finished first.
+
+    A start that fails raises why, `Refused` or a `StoreError`, before anything is served.
+    """
     import uvicorn
 
     known = Tokens()
@@ -68,31 +74,47 @@ def serve(store: Store, host: str, port: int) -> None:
         )
     log_in_json()
     give_back_large_blocks()
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    if not 0 <= port < 1 << 16:
-        raise Refused(f"port: {port} is not from 0 to 65535")
-    try:
-        listener = socket.create_server((host, port), family=family, backlog=1024)
-    except OSError as error:
-        raise Refused(f"port: {port} of {host!r} cannot be listened on ({error})") from error
-    where = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
+    app = create_app(store)
     config = uvicorn.Config(
-        create_app(store),
+        app,
+        lifespan="off",  # what a start raises would be in a traceback
         access_log=False,
         log_config=None,
         proxy_headers=False,
         server_header=False,
         timeout_graceful_shutdown=10,
     )
-    log = logging.getLogger("paretozoom")
-    if known.in_use:
-        log.info("serving", extra={"at": where, "docs": f"{where}/docs", "tokens": len(known.known)})
-    else:
-        log.info("serving without tokens, on loopback only", extra={"at": where, "docs": f"{where}/docs"})
     server = uvicorn.Server(config)
-    for end in (signal.SIGTERM, signal.SIGINT):  # uvicorn raises these again when everything is finished
-        signal.signal(end, lambda *_: sys.exit(0))
-    server.run(sockets=[listener])
+
+    async def live() -> None:
+        async with life(app):
+            _on_signals(lambda *_: setattr(server, "should_exit", True))  # from here on the end is in order
+            where = {"at": url, "docs": f"{url}/docs"}
+            if known.in_use:
+                log.info("serving", extra={**where, "tokens": len(known.known)})
+            else:
+                log.info("serving without tokens, on loopback only", extra=where)
+            await server.serve(sockets=[listener])
+
+    with _listen(host, port) as listener, asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
+        url = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
+        _on_signals(lambda *_: sys.exit(0))
+        runner.run(live())
+
+
+def _on_signals(act: Callable[..., None]) -> None:
+    for which in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(which, act)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    if not 0 <= port < 1 << 16:
+        raise Refused(f"port: {port} is not from 0 to 65535")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=1024)
+    except OSError as error:
+        raise Refused(f"port: {port} of {host!r} cannot be listened on ({error})") from error
 
 
 def log_in_json() -> None:

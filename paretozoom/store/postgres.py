@@ -77,9 +77,9 @@ class Postgres:
 
     def hold(self, log: str) -> Hold:
         """Take the right to write to a log, or raise `Held`."""
-        key = _key(log)
         connection = self.engine.connect().execution_options(isolation_level="AUTOCOMMIT")
         try:
+            key = _key(f"{connection.execute(sa.func.current_schema().select()).scalar()} {log}")
             taken = connection.execute(sa.func.pg_try_advisory_lock(key).select()).scalar()
         except BaseException:
             connection.invalidate()
@@ -96,6 +96,6 @@ class Postgres:
         return kind(str(error.orig).strip())
 
 
-def _key(log: str) -> int:
-    """The number of a log's advisory lock: 64 bits, so that no two logs ever share one."""
-    return int.from_bytes(hashlib.blake2b(f"paretozoom {log}".encode(), digest_size=8).digest(), signed=True)
+def _key(place: str) -> int:
+    """The number of the advisory lock of a schema and a log: 64 bits, so that no two ever share one."""
+    return int.from_bytes(hashlib.blake2b(f"paretozoom {place}".encode(), digest_size=8).digest(), signed=True)

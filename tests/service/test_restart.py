@@ -177,22 +177,21 @@ def test_snapshots_are_saved_now_and_then(folder: Path, lightly: None) -> None:
 # Two at once.
 
 
-def test_a_second_service_over_the_same_experiments_is_refused(lived: Path) -> None:
-    with serving(lived):
+def test_an_experiment_that_another_process_holds_is_not_served(lived: Path) -> None:
+    with opened(lived) as store:
+        store.hold(NAME)
         done = command("serve", "--port", "0", "--store", str(lived))
-        assert done.returncode != 0
-        said = [json.loads(line) for line in done.stderr.splitlines()]
-        why = next(line["error"] for line in said if line["message"] == "the service cannot start")
-        assert why == f"log 'kept': another process has it open (it holds {lived / 'locks' / 'kept.lock'})"
+        assert done.returncode == 2
+        lock = lived / "locks" / "kept.lock"
+        assert done.stderr == f"paretozoom: store: log 'kept': another process has it open (it holds {lock})\n"
     with serving(lived) as client:
         assert client.get(f"{ALL}/{NAME}").status_code == 200
 
 
-def test_an_experiment_that_another_service_began_is_declined(folder: Path, lightly: None) -> None:
-    with serving(folder) as one, serving(folder) as other:
-        begin(one, NAME)
-        refused(other.post(ALL, json={"name": NAME, "problem": {}}), 400)
-        answer = other.put(f"{ALL}/{NAME}/snapshot", content=one.get(f"{ALL}/{NAME}/snapshot").content)
+def test_an_experiment_that_another_process_began_is_declined(lived: Path) -> None:
+    with serving(lived) as client, opened(lived) as store:
+        store.hold("copy")
+        answer = client.put(f"{ALL}/copy/snapshot", content=client.get(f"{ALL}/{NAME}/snapshot").content)
         refused(answer, 503, "another process holds this experiment")
 
 
@@ -370,6 +369,9 @@ def test_a_process_ends_in_order_and_starts_again(folder: Path) -> None:
                 assert "server" not in client.get("/live").headers
         finally:
             assert process.stop() == 0
+        said = [json.loads(line) for line in process.log.splitlines()]
+        assert said[0]["message"] == "serving without tokens, on loopback only"
+        assert (said[-1]["message"], said[-1]["experiments"]) == ("ended", 1)
     with opened(folder) as store:
         found = store.snapshot(NAME)
         assert found is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import signal
 import socket
 import subprocess
 import sys
@@ -59,6 +60,42 @@ def test_a_log_line_is_json_with_whatever_was_added() -> None:
     assert line["message"] == "a b"
     assert line["path"] == "/x"
     assert "ValueError: oh" in line["traceback"]
+
+
+SLOW = """
+import asyncio, sys
+from pathlib import Path
+from paretozoom.service.keeper import Keeper
+from paretozoom.service.running import serve
+from paretozoom.store import open_store
+
+folder, phase, seconds = sys.argv[1:]
+whole = getattr(Keeper, phase)
+
+async def slowly(keeper):
+    print("now", flush=True)
+    await asyncio.sleep(float(seconds))
+    await whole(keeper)
+
+setattr(Keeper, phase, slowly)
+serve(open_store(Path(folder)), "127.0.0.1", 0)
+"""
+
+
+@pytest.mark.parametrize(("phase", "seconds"), [("start", 300), ("stop", 1)])
+def test_a_signal_ends_a_start_and_does_not_disturb_an_end(tmp_path: Path, phase: str, seconds: int) -> None:
+    line = [sys.executable, "-c", SLOW, str(tmp_path), phase, str(seconds)]
+    process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    if phase == "stop":
+        assert "serving" in process.stderr.readline()
+        process.terminate()
+    assert process.stdout.readline() == "now\n"
+    process.send_signal(signal.SIGTERM)
+    said = process.communicate(timeout=60)[1]
+    assert process.returncode == 0
+    assert [msgspec.json.decode(line)["message"] for line in said.splitlines()] == ["ended"] * (phase == "stop")
 
 
 def test_the_demonstration_plays(tmp_path: Path) -> None:
