@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+from collections.abc import Collection
 from typing import Any, TypeVar
 
 from paretozoom.records import Refused
@@ -59,15 +60,16 @@ def line_of(member: type[Any]) -> str:
     return (vars(member).get("__doc__") or "").strip().split("\n")[0]
 
 
-def check_parameters(member: type[Any], parameters: dict[str, Any]) -> None:
-    """Refuse parameters that a class does not take.
+def check_parameters(member: type[Any], parameters: dict[str, Any], beside: Collection[str] = ()) -> None:
+    """Refuse parameters that a class does not take, or that are given beside the others.
 
     >>> from paretozoom.policies import Random
     >>> check_parameters(Random, {"horizon": 3})
     Traceback (most recent call last):
     paretozoom.records.Refused: parameters: 'horizon' is not a parameter of random, which takes ['seed']
     """
-    taken = [name for name in inspect.signature(member.__init__).parameters if name not in ("self", "problem")]
+    elsewhere = {"self", "problem", *beside}
+    taken = [name for name in inspect.signature(member.__init__).parameters if name not in elsewhere]
     for name in parameters:
         if name not in taken:
             raise Refused(f"parameters: {name!r} is not a parameter of {member.name}, which takes {taken!r}")

@@ -64,7 +64,7 @@ def demo(
 def replay(
     store: At = str(FOLDER),
     experiment: Annotated[str | None, typer.Option(help="One experiment; all unless given.")] = None,
-    until: Annotated[int | None, typer.Option(help="The last entry to replay.")] = None,
+    until: Annotated[int | None, typer.Option(help="The last entry to replay, from 1 on.")] = None,
 ) -> None:
     """Fold every log from its beginning, and check that snapshots and what follows them give the same bytes."""
     from rich.console import Console
@@ -72,6 +72,8 @@ def replay(
 
     from paretozoom.service.loading import verify
 
+    if until is not None and until < 1:
+        raise Refused(f"until: {until} is not an entry of a log, the first of which is 1")
     table = Table("experiment", "entries", "state", "by way of snapshots", box=None)
     fine = True
     with _open(store, "commit") as opened:
@@ -160,6 +162,7 @@ def revoke_token(
         if which not in known.known:
             raise Refused(f"token: {which!r} is not one of {list(known.known)!r}")
         write(opened, TokenRevoked(which))
+    print(f"{which}: revoked")
 
 
 def _seconds(text: str) -> float:

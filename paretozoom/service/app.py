@@ -25,7 +25,7 @@ from paretozoom.service.meters import Meters
 from paretozoom.service.routes import ROUTES
 from paretozoom.service.routes.document import complete
 from paretozoom.service.routes.page import PlainPage
-from paretozoom.service.routes.reading import Strictly
+from paretozoom.service.routes.reading import Strictly, in_words
 from paretozoom.service.tokens import Tokens
 from paretozoom.store import Full, Held, Store, StoreError
 
@@ -151,10 +151,13 @@ def _http(request: Request[Any, Any, Any], error: HTTPException) -> Response[Fai
     """What the framework refuses: there is no such path, or a parameter is not what it must be."""
     if error.status_code >= 500:
         return _fail(request, error)
+    if error.status_code == 413:
+        most = request.route_handler.resolve_request_max_body_size()
+        return _answer(413, f"body: is longer than {most:,} bytes, the most that is taken here", error.headers)
     given = {**request.query_params.dict(), **request.path_params}
     parts = []
     for one in error.extra if isinstance(error.extra, list) else []:
-        field, what = one.get("key", "body"), str(one.get("message", ""))
+        field, what = one.get("key", "body"), in_words(str(one.get("message", "")))
         parts.append(
             f"{field}: {given.get(field)!r}: {what[:1].lower()}{what[1:]}" if field in given else f"{field}: {what}"
         )

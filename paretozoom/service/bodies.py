@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
@@ -10,21 +10,25 @@ from msgspec import Meta
 from paretozoom.policies.base import Piece
 from paretozoom.problem import Problem
 from paretozoom.service.experiment import Counts, Experiment, Status
+from paretozoom.service.fates import Fate
 from paretozoom.store.events import Decided
 
 NAME = r"^[a-z0-9][a-z0-9._-]{0,63}$(?!\n)"  # "$" alone allows a line's end after it
+REQUEST = r"^[^\x00]+$"
+IN_WORDS = {
+    NAME: "1 to 64 lower-case letters, digits, dots, dashes and underscores, the first a letter or a digit",
+    REQUEST: "a text without the character 0",
+}
 LARGEST = (1 << 53) - 1  # what every reader of JSON takes for a whole number
 
-Name = Annotated[str, Meta(pattern=NAME, description="of an experiment: lower-case letters, digits, dots and dashes")]
+Name = Annotated[str, Meta(pattern=NAME, description=f"of an experiment: {IN_WORDS[NAME]}")]
 Id = Annotated[int, Meta(ge=0, le=LARGEST, description="of a decision")]
 RequestId = Annotated[
     str,
-    Meta(pattern=r"^[^\x00]+$", min_length=1, max_length=200, description="the same id gets the same decision"),
+    Meta(pattern=REQUEST, min_length=1, max_length=200, description="the same id gets the same decision"),
 ]
 Seconds = Annotated[float, Meta(gt=0, le=1e9)]
 Reward = Annotated[dict[str, float | None], Meta(description="by objective; others may follow")]
-
-Fate = Literal["open", "rewarded", "expired", "cancelled", "retired"]
 
 
 class NewExperiment(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -37,7 +41,8 @@ class NewExperiment(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     seed: Annotated[int, Meta(ge=0, le=LARGEST)] | None = None
     wait: Annotated[Seconds | None, Meta(description="seconds until a decision without rewards expires")] = None
     default: Annotated[
-        dict[str, float] | None, Meta(description="the reward of what expires; without one it teaches nothing")
+        dict[str, float] | None,
+        Meta(description="with wait: told for what is missing when a decision expires; else that teaches nothing"),
     ] = None
 
 
@@ -105,6 +110,7 @@ class DecisionState(msgspec.Struct, frozen=True):
     decision: DecisionAnswer
     state: Fate
     reward: dict[str, float]
+    default: Annotated[dict[str, float], Meta(description="told for what was missing when it expired")]
     time: float
 
 

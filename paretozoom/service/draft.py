@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numpy as np
 
-from paretozoom.service.experiment import Experiment
+from paretozoom.records import Refused
+from paretozoom.service.experiment import Experiment, Status
 from paretozoom.store.events import Activated, Cancelled, Decided, Event, Expired, Paused, Resumed, Retired, Rewarded
 
 Given = TypeVar("Given")
@@ -25,6 +27,24 @@ class Declined(Exception):
         super().__init__(detail)
         self.status = status
         self.detail = detail
+
+
+@contextmanager
+def at(place: str) -> Iterator[None]:
+    """Say where in a request something was refused or declined; nowhere in particular if the place is empty.
+
+    >>> with at("rewards[2]"):
+    ...     raise Refused("reward: {} tells nothing")
+    Traceback (most recent call last):
+    paretozoom.records.Refused: rewards[2]: reward: {} tells nothing
+    """
+    before = f"{place}: " if place else ""
+    try:
+        yield
+    except Declined as error:
+        raise Declined(error.status, before + error.detail) from error
+    except Refused as error:
+        raise Refused(f"{before}{error}") from error
 
 
 class NotOpen(Exception):
@@ -70,15 +90,17 @@ class Draft:
         self._status = experiment.status
         self._scratch = np.empty(len(experiment.problem.objectives))
 
-    def all_or_none(self, act: Callable[[Draft, Given], Answer], wanted: list[Given]) -> list[Answer]:
-        """Do the same with all of some wishes; if one raises, none is done."""
+    def all_or_none(self, act: Callable[[Draft, Given], Answer], wanted: Mapping[str, Given]) -> list[Answer]:
+        """Do the same with all of some wishes, by their places in a request; if one raises, none is done."""
         before = len(self.events), dict(self._known), self._decided, dict(self._told), dict(self._closed)
+        place = ""
         try:
-            return [act(self, wish) for wish in wanted]
+            return [act(self, wanted[place := one]) for one in wanted]
         except Exception:
             count, self._known, self._decided, self._told, self._closed = before
             del self.events[count:]
-            raise
+            with at(place):
+                raise
 
     # Decisions.
 
@@ -182,26 +204,26 @@ class Draft:
 
     # The experiment itself.
 
-    def pause(self, by: str) -> None:
-        """No decisions until further notice."""
-        self._move("running", "paused", Paused(by))
+    def pause(self, by: str) -> bool:
+        """No decisions until further notice; whether that was news."""
+        return self._move("running", "paused", Paused(by))
 
-    def resume(self, by: str) -> None:
-        """Decisions again."""
-        self._move("paused", "running", Resumed(by))
+    def resume(self, by: str) -> bool:
+        """Decisions again; whether that was news."""
+        return self._move("paused", "running", Resumed(by))
 
-    def retire(self, by: str) -> None:
-        """The end."""
-        if self._status != "retired":
-            self._status = "retired"
-            self.events.append(Retired(by))
+    def retire(self, by: str) -> bool:
+        """The end; whether that was news."""
+        return self._status != "retired" and self._move(self._status, "retired", Retired(by))
 
-    def _move(self, before: Any, after: Any, event: Event) -> None:
+    def _move(self, before: Status, after: Status, event: Event) -> bool:
         if self._status == "retired":
             raise Declined(410, f"experiment {self.experiment.name!r}: is retired")
-        if self._status == before:
-            self._status = after
-            self.events.append(event)
+        if self._status != before:
+            return False
+        self._status = after
+        self.events.append(event)
+        return True
 
 
 def new_in(number: int, reward: Any, told: Mapping[str, float], names: tuple[str, ...]) -> dict[str, float]:
@@ -220,19 +242,3 @@ def new_in(number: int, reward: Any, told: Mapping[str, float], names: tuple[str
         elif told[name] != value:
             raise Declined(409, f"reward[{name!r}]: decision {number} was rewarded with {told[name]!r}, now {value!r}")
     return news
-
-
-def became_of(number: int, events: list[Event], reward: Any, names: tuple[str, ...]) -> None:
-    """Check a reward for a decision that is not open by what the log says of it: fine if it was told before."""
-    if not events:
-        raise Declined(404, f"decision {number}: there is no such decision")
-    told: dict[str, float] = {}
-    for event in events:
-        if isinstance(event, Rewarded):
-            told.update(event.reward)
-        elif isinstance(event, Expired):
-            raise Declined(410, f"decision {number}: has expired")
-        elif isinstance(event, Cancelled):
-            raise Declined(410, f"decision {number}: was cancelled")
-    if new_in(number, reward, told, names):  # an experiment that was retired before all was told
-        raise Declined(410, f"decision {number}: is closed")

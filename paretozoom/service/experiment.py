@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from paretozoom.finding import check_parameters, find_member
+from paretozoom.finding import check_parameters, find_members
 from paretozoom.policies.base import Policy
 from paretozoom.problem import Problem
 from paretozoom.records import Asked, Dropped, Refused, Snapshot, Told
@@ -74,18 +74,16 @@ def make_policy(name: str, problem: Problem, parameters: dict[str, Any], seed: i
     >>> make_policy("pcz", PaperTask().problem, {"horizon": 100}, 1).name
     'pcz'
     """
-    if ":" in name:
-        raise Refused(f"policy: {name!r} is not the name of a policy of paretozoom")
     similarity = parameters.get("similarity")
     if callable(similarity) or (isinstance(similarity, dict) and "function" in similarity):
-        raise Refused("parameters: similarity: a function cannot be given here; give weights, a norm or a matrix")
+        raise Refused("parameters['similarity']: a function cannot be given here; give weights, a norm or a matrix")
     if "seed" in parameters:
         raise Refused("parameters: the seed is given beside the parameters, not among them")
-    try:
-        member = find_member("paretozoom.policies", Policy, name)
-    except Refused as error:
-        raise Refused(f"policy: {error}") from error
-    check_parameters(member, parameters)
+    members = find_members("paretozoom.policies", Policy)
+    if name not in members:
+        raise Refused(f"policy: {name!r} is not one of {sorted(members)!r}")
+    member = members[name]
+    check_parameters(member, parameters, beside=("seed",))
     try:
         return member(problem, seed=seed, **parameters)
     except Refused:

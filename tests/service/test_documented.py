@@ -6,11 +6,12 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 
-from paretozoom import Client
+from paretozoom import Categorical, Client, Finite, Integer, Objective, Problem, Real
 from paretozoom.service.app import create_app
 from paretozoom.store import open_store
 from tests.service.crashing import serving
@@ -54,6 +55,23 @@ def test_every_request_is_in_the_table(tmp_path: Path) -> None:
             for name in ("/{act:str}",):
                 last = last.replace(name, "/")
             assert last.rstrip("/").replace("...", "", 1) in text, route.path
+
+
+def examples_of(place: str) -> list[Any]:
+    """The examples of the problem's table that may stand in some place."""
+    text = (ROOT / "docs" / "service.md").read_text()
+    rows = [[cell.strip() for cell in row.split("|")] for row in text.splitlines() if row.startswith("|")]
+    found = [row[3].strip("`") for row in rows if len(row) > 3 and row[3].startswith("`{") and row[2] == place]
+    return [msgspec.json.decode(example) for example in found]
+
+
+def test_the_examples_of_a_problem_make_problems() -> None:
+    either, finite, objectives = map(examples_of, ("context, arm", "arm, instead of a list", "objectives"))
+    seen: set[type] = set()
+    for arm in (either, *finite):
+        problem = msgspec.convert({"context": either, "arm": arm, "objectives": objectives}, Problem)
+        seen |= {type(one) for one in (*problem.context, problem.arm, *problem.objectives)}
+    assert seen == {Real, Integer, Categorical, Finite, Objective, tuple}
 
 
 def test_the_limits_are_those_of_the_code() -> None:

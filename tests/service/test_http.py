@@ -63,17 +63,18 @@ def test_a_seed_is_drawn_if_none_is_given_and_can_be_given_again(client: Service
     [
         ({"name": "never", "policy": "random"}, ["problem"]),
         ({"problem": PLAIN}, ["name"]),
-        (new(name="Never"), ["name", "'Never'", "regex"]),
-        (new(name="never\n"), ["name", "'never\\n'", "regex"]),
+        (new(name="Never"), ["name: 'Never': expected 1 to 64 lower-case letters, digits"]),
+        (new(name="never\n"), ["name: 'never\\n': expected 1 to 64 lower-case letters"]),
         (new(name=""), ["name"]),
         (new(name="_admin"), ["name", "'_admin'"]),
         (new(name="a" * 65), ["name"]),
         (new(name=5), ["name", "5", "expected `str`"]),
-        (new(policy="rando"), ["policy", "'rando'", "is not one of", "pareto-zoom"]),
+        (new(policy="rando"), ["policy: 'rando' is not one of", "pareto-zoom"]),
         (new(policy="os:system"), ["policy", "'os:system'"]),
         (new(policy="paretozoom.policies.random:Random"), ["policy"]),
         (new(policy="p" * 65), ["policy"]),
         (new(parameters={"horizon": 3}), ["parameters", "'horizon'", "random"]),
+        (new(policy="epoch-greedy", parameters={"horizons": 3}), ["which takes ['rules', 'cells', ", ", 'within']"]),
         (new(parameters={"seed": 3}), ["parameters", "seed"]),
         (new(parameters=[1]), ["parameters", "[1]", "object"]),
         (new(policy="pcz", parameters={"horizon": "long"}), ["horizon", "'long'"]),
@@ -87,8 +88,10 @@ def test_a_seed_is_drawn_if_none_is_given_and_can_be_given_again(client: Service
         (new(seed="1"), ["seed", "'1'", "int"]),
         (new(wait=0), ["wait", "0"]),
         (new(wait=1e10), ["wait"]),
-        (new(default={"up": 1}), ["default", "'up'", "['left', 'right']"]),
-        (new(default={"left": 7}), ["default", "left", "7"]),
+        (new(wait=60, default={"up": 1}), ["default: 'up' is not one of the objectives ['left', 'right']"]),
+        (new(wait=60, default={"left": 7}), ["default['left']: 7.0 is outside [0, 1]"]),
+        (new(wait=60, default={}), ["default: {} tells nothing"]),
+        (new(default={"left": 0, "right": 0}), ["default: {'left': 0.0, 'right': 0.0} given without wait"]),
         (new(more=1), ["more"]),
         (new(problem=3), ["problem", "3", "object"]),
         (new(problem={**PLAIN, "arm": []}), ["problem", "arm"]),
@@ -147,12 +150,25 @@ def test_a_retired_experiment_takes_nothing_but_can_be_read(experiment: Remote) 
         experiment.post("/resume"),
         experiment.post(f"/decisions/{number}/cancel"),
     ):
-        refused(answer, 410)
+        refused(answer, 410, "is retired")
     assert experiment.state(number) == "retired"
     assert experiment.get().json()["open"] == 0
     assert experiment.get("/snapshot").status_code == 200
     assert len(experiment.events()) == 3
     assert experiment.number(request_id="one") == number
+
+
+def test_what_is_done_to_an_experiment_is_logged(experiment: Remote, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "paretozoom")
+    for act in ("pause", "pause", "resume", "resume", "retire", "retire"):
+        experiment.post(f"/{act}")
+    said = [(line.getMessage(), line.experiment, line.by) for line in caplog.records if line.name == "paretozoom"]
+    assert said == [(f"experiment {act}", experiment.name, "loopback") for act in ("paused", "resumed", "retired")]
+
+
+@pytest.mark.parametrize("name", ["Nobody", "_service", "a" * 65])
+def test_a_path_with_a_name_that_none_can_have_is_refused_in_words(client: Service, name: str) -> None:
+    refused(client.get(f"{ALL}/{name}"), 400, f"name: {name!r}: expected 1 to 64 lower-case letters, digits")
 
 
 @pytest.mark.parametrize("act", ["stop", "Pause", "pause%0A", "reply", "__init__"])
@@ -186,6 +202,7 @@ def test_a_decision_can_be_looked_up(experiment: Remote) -> None:
     found = experiment.get("/decisions/0").json()
     assert found["state"] == "rewarded"
     assert found["reward"] == {"left": 1, "right": 0}
+    assert found["default"] == {}
 
 
 @pytest.mark.parametrize(
@@ -219,7 +236,7 @@ def test_contexts_may_be_objects_or_lists(experiment: Remote) -> None:
         ({"context": [0.5], "feasible": [[["a"]]]}, ["feasible"]),
         ({"context": [0.5], "request_id": ""}, ["request_id", "''", ">= 1"]),
         ({"context": [0.5], "request_id": "x" * 201}, ["request_id", "<= 200"]),
-        ({"context": [0.5], "request_id": "a\0b"}, ["request_id", "regex"]),
+        ({"context": [0.5], "request_id": "a\0b"}, ["request_id: 'a\\x00b': expected a text without"]),
         ({"context": [0.5], "request_id": 5}, ["request_id", "5", "str"]),
         ({"context": [0.5], "deferred": "yes"}, ["deferred", "'yes'", "bool"]),
         ({"context": [0.5], "contexts": 1}, ["contexts"]),
@@ -271,9 +288,9 @@ def test_a_batch_decides_in_order_as_single_requests_would(client: Service) -> N
 def test_a_batch_is_decided_whole_or_not_at_all(experiment: Remote) -> None:
     experiment.number(request_id="known")
     good, bad = {"context": [0.5], "request_id": "new"}, {"context": [7]}
-    refused(experiment.post("/decisions/batch", {"decisions": [good, good, bad]}), 400, "context['x']", "7")
+    refused(experiment.post("/decisions/batch", {"decisions": [good, good, bad]}), 400, "decisions[2]: context['x']: 7")
     known = {"context": [0.75], "request_id": "known"}
-    refused(experiment.post("/decisions/batch", {"decisions": [good, known]}), 409, "'known'")
+    refused(experiment.post("/decisions/batch", {"decisions": [good, known]}), 409, "decisions[1]: request_id: 'known'")
     assert experiment.count == 2
     assert experiment.decide(request_id="new").json()["id"] == 1
     refused(experiment.post("/decisions/batch", {"decisions": [good, {"context": 3}]}), 400, "decisions[1].context")
@@ -357,10 +374,14 @@ def test_rewards_of_a_batch_are_taken_together_or_not_at_all(experiment: Remote)
     def batch(*rewards: tuple[int, dict[str, float]]) -> Any:
         return experiment.post("/rewards/batch", {"rewards": [{"decision": d, "reward": r} for d, r in rewards]})
 
-    for bad, status in [((9, FULL), 404), ((first, {"left": 0}), 409), ((third, {"left": 5}), 400)]:
-        refused(batch((second, FULL), bad), status)
-        refused(batch(bad, (second, FULL)), status)
-    refused(batch((second, {"left": 1}), (second, {"left": 0})), 409, "left")
+    for bad, status, why in [
+        ((9, FULL), 404, "decision 9: there is no such decision"),
+        ((first, {"left": 0}), 409, "reward['left']: decision 0"),
+        ((third, {"left": 5}), 400, "reward['left']: 5"),
+    ]:
+        refused(batch((second, FULL), (first, FULL), bad), status, f"rewards[2]: {why}")
+        refused(batch(bad, (second, FULL)), status, f"rewards[0]: {why}")
+    refused(batch((second, {"left": 1}), (second, {"left": 0})), 409, "rewards[1]: reward['left']")
     assert experiment.state(second) == "open"
     answer = batch((second, {"left": 1}), (first, FULL), (second, {"right": 0}), (third, FULL), (third, FULL))
     assert answer.json() == {"accepted": 3, "repeated": 2}
@@ -376,7 +397,7 @@ def test_a_deferred_decision_waits_to_be_shown(experiment: Remote) -> None:
         assert experiment.post(f"/decisions/{number}/activate").status_code == 204
     assert [entry["event"]["type"] for entry in experiment.events()] == ["created", "decided", "activated"]
     assert experiment.reward(number).status_code == 200
-    refused(experiment.post(f"/decisions/{number}/activate"), 410)
+    refused(experiment.post(f"/decisions/{number}/activate"), 410, f"decision {number}: has all its rewards")
 
 
 def test_a_decision_that_is_not_deferred_needs_no_activation(experiment: Remote) -> None:
@@ -390,7 +411,7 @@ def test_a_cancelled_decision_takes_no_reward(experiment: Remote) -> None:
     for _ in range(2):
         assert experiment.post(f"/decisions/{number}/cancel").status_code == 204
     refused(experiment.reward(number), 410, "cancelled")
-    refused(experiment.post(f"/decisions/{number}/activate"), 410)
+    refused(experiment.post(f"/decisions/{number}/activate"), 410, "was cancelled")
     assert experiment.state(number) == "cancelled"
     assert experiment.get().json()["counts"]["cancellations"] == 1
     assert experiment.count == 3
@@ -401,7 +422,7 @@ def test_what_was_rewarded_cannot_be_cancelled(experiment: Remote) -> None:
     experiment.reward(number, left=1)
     refused(experiment.post(f"/decisions/{number}/cancel"), 409, "reward")
     experiment.reward(number, right=1)
-    refused(experiment.post(f"/decisions/{number}/cancel"), 410)
+    refused(experiment.post(f"/decisions/{number}/cancel"), 410, "has all its rewards")
     assert experiment.state(number) == "rewarded"
 
 
@@ -410,6 +431,7 @@ def test_a_decision_expires_by_itself(client: Service) -> None:
     number = experiment.number()
     until(lambda: experiment.get().json()["counts"]["expiries"] == 1)
     refused(experiment.reward(number), 410, "expired")
+    refused(experiment.post(f"/decisions/{number}/cancel"), 410, "has expired")
     assert experiment.state(number) == "expired"
     described = experiment.get().json()
     assert described["open"] == 0
@@ -443,6 +465,9 @@ def test_the_default_is_told_for_what_is_missing(tmp_path: Path, lightly: None) 
         assert counts["told"] == {"left": 2, "right": 2}
         expired = {e["event"]["number"]: e["event"]["reward"] for e in experiment.events() if "expired" in str(e)}
         assert expired == {part: {"right": 1.0}, none: {"left": 0.0, "right": 1.0}}
+        for number, told in ((part, {"left": 1.0}), (none, {})):
+            found = experiment.get(f"/decisions/{number}").json()
+            assert (found["state"], found["reward"], found["default"]) == ("expired", told, expired[number])
 
 
 def test_a_deferred_decision_has_its_time_from_when_it_is_shown(tmp_path: Path, lightly: None) -> None:
@@ -486,9 +511,9 @@ def test_limits_are_kept(tmp_path: Path, lightly: None) -> None:
         refused(experiment.post("/decisions/batch", {"decisions": [{}] * 3}), 400, "1 to 2")
         begin(service)
         refused(service.post(ALL, json=new("third")), 429, "2")
-        refused(experiment.decide(request_id="x" * 2000), 413)
+        refused(experiment.decide(request_id="x" * 2000), 413, "body: is longer than 2,000 bytes")
         long = [b'{"context": [0.5], "request_id": "', b"x" * 2000, b'"}']  # without a length in its head
-        refused(service.post(experiment.path + "/decisions", content=iter(long)), 413)
+        refused(service.post(experiment.path + "/decisions", content=iter(long)), 413, "2,000 bytes")
         assert experiment.count == 5
 
 
@@ -559,6 +584,7 @@ def test_an_imported_experiment_goes_on_bit_for_bit(client: Service, policy: str
     for field in ("seed", "counts", "open", "wait", "default", "bytes", "parameters"):
         assert mine[field] == theirs[field]
     assert theirs["events"] == 1 + 75
+    refused(copy.reward(0, left=0.0), 410, "decision 0: has all its rewards, some of them from before")
     assert copy.events()[0]["event"]["snapshot"] is True
     refused(client.put(f"{ALL}/copy-of-{policy}/snapshot", content=data.content), 409, "exists already")
 

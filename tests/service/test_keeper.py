@@ -84,11 +84,13 @@ class Model:
             decision["deferred"], decision["deadline"] = False, self.now + WAIT
         return None
 
-    def pause(self) -> None:
-        self.status = "paused"
+    def pause(self) -> bool:
+        before, self.status = self.status, "paused"
+        return before != "paused"
 
-    def resume(self) -> None:
-        self.status = "running"
+    def resume(self) -> bool:
+        before, self.status = self.status, "running"
+        return before != "running"
 
 
 NUMBERS = st.integers(0, 8)
@@ -126,16 +128,16 @@ async def answer_of(keeper: Keeper, act: tuple[Any, ...]) -> Any:
 
 async def by_the_log(keeper: Keeper, kind: str, number: int, reward: Any = None) -> Any:
     """As the routes answer for decisions that are closed."""
-    from paretozoom.service.draft import became_of
+    from paretozoom.service.fates import became_of, check_told
 
     events = [entry.event for entry in await keeper.look_up("t", number)]
     if kind == "reward":
         try:
-            became_of(number, events, reward, ("a", "b"))
+            check_told(number, events, reward, keeper.find("t"))
         except Declined:
             return "declined"
         return False
-    return None if kind == "cancel" and events and type(events[-1]).__name__ == "Cancelled" else "declined"
+    return None if kind == "cancel" and became_of(events, keeper.find("t")).fate == "cancelled" else "declined"
 
 
 async def play(store: Store, groups: list[tuple[list[Any], float]]) -> None:

@@ -225,6 +225,7 @@ def test_replay_may_stop_at_an_entry(lived: Path) -> None:
         assert done.exit_code == 0
         assert done.output.splitlines()[1].split()[:3] == [NAME, str(until_entry), state]
     assert len(set(states.values())) == 3
+    assert str(replay(lived, "--until", "0").exception) == "until: 0 is not an entry of a log, the first of which is 1"
 
 
 @pytest.mark.parametrize(

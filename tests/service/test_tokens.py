@@ -211,7 +211,7 @@ def test_tokens_are_created_listed_and_revoked(folder: Path) -> None:
     assert [first.split("_")[1], "decide", "reward", MINE, "never", "shop"] == listed[1].split()
     assert "all" in listed[2]
     assert "never" not in listed[2]
-    run("revoke", first, *where)
+    assert run("revoke", first, *where) == f"{first.split('_')[1]}: revoked"
     assert len(run("list", *where).splitlines()) == 2
     run("revoke", second.split("_")[1], *where)
     assert len(run("list", *where).splitlines()) == 1

@@ -10,11 +10,12 @@ from litestar import get, post
 from litestar.datastructures import State
 from litestar.params import FromPath, JSONBody
 
-from paretozoom.service.bodies import DecisionAnswer, DecisionAnswers, DecisionState, Fate, NewDecision, NewDecisions
+from paretozoom.service.bodies import DecisionAnswer, DecisionAnswers, DecisionState, NewDecision, NewDecisions
 from paretozoom.service.draft import Declined, Draft, NotOpen
+from paretozoom.service.fates import became_of, declined
 from paretozoom.service.guard import needs
-from paretozoom.service.routes.shared import ONE, WHY_NOT, Named, Numbered, check_batch
-from paretozoom.store.events import Cancelled, Decided, Expired, Rewarded
+from paretozoom.service.routes.shared import ONE, WHY_NOT, Named, Numbered, checked_batch
+from paretozoom.store.events import Decided
 
 
 @post(ONE + "/decisions", before_request=needs("decide"), responses=WHY_NOT, summary="Decide")
@@ -31,9 +32,9 @@ async def decide(name: Named, data: JSONBody[NewDecision], state: State) -> Deci
 async def decide_many(name: Named, data: JSONBody[NewDecisions], state: State) -> DecisionAnswers:
     """Decisions for many contexts; if one is refused, none is made."""
     began = time.perf_counter()
-    check_batch(state.keeper, "decisions", data.decisions)
+    wanted = checked_batch(state.keeper, "decisions", data.decisions)
     ids = [one.request_id for one in data.decisions if one.request_id is not None]
-    decided = await state.keeper.submit(name, _decide_all(data.decisions), ids)
+    decided = await state.keeper.submit(name, _decide_all(wanted), ids)
     state.meters.took("decide batch", began)
     return DecisionAnswers([DecisionAnswer.of(one) for one in decided])
 
@@ -42,7 +43,7 @@ def _decide(draft: Draft, data: NewDecision) -> Decided:
     return draft.decide(data.context, feasible=data.feasible, request=data.request_id, deferred=data.deferred)
 
 
-def _decide_all(wanted: list[NewDecision]) -> Callable[[Draft], list[Decided]]:
+def _decide_all(wanted: dict[str, NewDecision]) -> Callable[[Draft], list[Decided]]:
     return lambda draft: draft.all_or_none(_decide, wanted)
 
 
@@ -53,18 +54,9 @@ async def look_up_decision(name: Named, number: Numbered, state: State) -> Decis
     entries = await state.keeper.look_up(name, number)
     if not entries or not isinstance(entries[0].event, Decided):
         raise Declined(404, f"decision {number}: there is no such decision")
-    told: dict[str, float] = {}
-    became: Fate = "open"
-    for entry in entries:
-        event = entry.event
-        if isinstance(event, Rewarded):
-            told.update(event.reward)
-            became = "rewarded" if len(told) == len(experiment.problem.objectives) else became
-        elif isinstance(event, (Expired, Cancelled)):
-            became = "expired" if isinstance(event, Expired) else "cancelled"
-    if became == "open" and experiment.status == "retired":
-        became = "retired"
-    return DecisionState(DecisionAnswer.of(entries[0].event), became, told, entries[0].time)
+    became = became_of((entry.event for entry in entries), experiment)
+    made = DecisionAnswer.of(entries[0].event)
+    return DecisionState(made, became.fate, became.told, became.default, entries[0].time)
 
 
 @post(
@@ -81,8 +73,9 @@ async def move_decision(
     try:
         await state.keeper.submit(name, lambda draft: getattr(draft, act)(number))
     except NotOpen:
-        became = [entry.event for entry in await state.keeper.look_up(name, number)]
-        if not became:
+        events = [entry.event for entry in await state.keeper.look_up(name, number)]
+        if not events:
             raise Declined(404, f"decision {number}: there is no such decision") from None
-        if not (act == "cancel" and isinstance(became[-1], Cancelled)):
-            raise Declined(410, f"decision {number}: is closed") from None
+        fate = became_of(events, state.keeper.find(name)).fate
+        if not (act == "cancel" and fate == "cancelled"):
+            raise declined(number, fate) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 from typing import Literal
 
@@ -9,6 +10,7 @@ from litestar import get, post
 from litestar.datastructures import State
 from litestar.params import FromPath, JSONBody
 
+from paretozoom.records import Refused
 from paretozoom.service.bodies import ExperimentAnswer, ExperimentAnswers, NewExperiment
 from paretozoom.service.draft import Declined
 from paretozoom.service.experiment import make_policy
@@ -17,6 +19,9 @@ from paretozoom.service.keeper import Keeper
 from paretozoom.service.routes.shared import ALL, ONE, WHY_NOT, AnyRequest, Named, check_default
 from paretozoom.store.events import Created
 
+log = logging.getLogger("paretozoom")
+PAST = {"pause": "paused", "resume": "resumed", "retire": "retired"}
+
 
 @post(ALL, before_request=needs("admin"), responses=WHY_NOT, summary="Begin an experiment")
 async def create_experiment(data: JSONBody[NewExperiment], request: AnyRequest, state: State) -> ExperimentAnswer:
@@ -24,6 +29,8 @@ async def create_experiment(data: JSONBody[NewExperiment], request: AnyRequest, 
     seed = secrets.randbits(48) if data.seed is None else data.seed
     policy = make_policy(data.policy, data.problem, data.parameters, seed)
     check_default(data.problem, data.default)
+    if data.default is not None and data.wait is None:
+        raise Refused(f"default: {data.default!r} given without wait, so no decision would ever expire and get it")
     created = Created(
         data.problem,
         data.policy,
@@ -68,7 +75,8 @@ async def move_experiment(
 ) -> ExperimentAnswer:
     """A paused experiment decides nothing but takes rewards; a retired one takes nothing any more."""
     by = caller_of(request).id
-    await state.keeper.submit(name, lambda draft: getattr(draft, act)(by))
+    if await state.keeper.submit(name, lambda draft: getattr(draft, act)(by)):
+        log.info(f"experiment {PAST[act]}", extra={"experiment": name, "by": by})
     return _described(state.keeper, name)
 
 

@@ -11,6 +11,7 @@ from litestar.dto import AbstractDTO
 from litestar.typing import FieldDefinition
 
 from paretozoom.records import Refused
+from paretozoom.service.bodies import IN_WORDS
 
 if TYPE_CHECKING:
     from litestar._openapi.schema_generation import SchemaCreator
@@ -73,7 +74,7 @@ def read(body: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
 
 def _explained(body: bytes, message: str) -> str:
     """The field, its value and what was expected."""
-    found = PLACE.match(message)
+    found = PLACE.match(in_words(message))
     what, path = (found["what"], found["path"] or "") if found else (message, "")
     steps = list(_steps(path))
     field = path[: steps[-1].end()].lstrip(".") if steps else "body"
@@ -87,6 +88,18 @@ def _explained(body: bytes, message: str) -> str:
         value = value[step[1] if step[1] else int(step[2])]
     shown = repr(value)
     return f"{field}: {shown if len(shown) <= LONGEST else shown[:LONGEST] + '...'}: e{what[1:]}"
+
+
+def in_words(message: str) -> str:
+    """A message with words where the library that checks has a regular expression.
+
+    >>> from paretozoom.service.bodies import REQUEST
+    >>> in_words(f"Expected `str` matching regex {REQUEST!r} - at `$.request_id`")
+    'Expected a text without the character 0 - at `$.request_id`'
+    """
+    for pattern, words in IN_WORDS.items():
+        message = message.replace(f"`str` matching regex {pattern!r}", words)
+    return message
 
 
 def _steps(path: str) -> Iterator[re.Match[str]]:

@@ -10,17 +10,18 @@ from litestar.datastructures import State
 from litestar.params import JSONBody
 
 from paretozoom.service.bodies import NewReward, NewRewards, RewardAnswer
-from paretozoom.service.draft import Draft, NotOpen, became_of
+from paretozoom.service.draft import Draft, NotOpen, at
+from paretozoom.service.fates import check_told
 from paretozoom.service.guard import needs
 from paretozoom.service.keeper import Keeper
-from paretozoom.service.routes.shared import ONE, WHY_NOT, Named, check_batch
+from paretozoom.service.routes.shared import ONE, WHY_NOT, Named, checked_batch
 
 
 @post(ONE + "/rewards", before_request=needs("reward"), responses=WHY_NOT, status_code=200, summary="Reward")
 async def reward(name: Named, data: JSONBody[NewReward], state: State) -> RewardAnswer:
     """The reward of a decision, whole or in parts, now or late; the same again changes nothing."""
     began = time.perf_counter()
-    news = await _reward(state.keeper, name, [data])
+    news = await _reward(state.keeper, name, {"": data})
     state.meters.took("reward", began)
     return RewardAnswer(news, 1 - news)
 
@@ -29,29 +30,28 @@ async def reward(name: Named, data: JSONBody[NewReward], state: State) -> Reward
 async def reward_many(name: Named, data: JSONBody[NewRewards], state: State) -> RewardAnswer:
     """Rewards of many decisions; if one is refused, none is taken."""
     began = time.perf_counter()
-    check_batch(state.keeper, "rewards", data.rewards)
-    news = await _reward(state.keeper, name, data.rewards)
+    news = await _reward(state.keeper, name, checked_batch(state.keeper, "rewards", data.rewards))
     state.meters.took("reward batch", began)
     return RewardAnswer(news, len(data.rewards) - news)
 
 
-async def _reward(keeper: Keeper, name: str, rewards: list[NewReward]) -> int:
-    """How many of some rewards are news; what is not open is looked up in the log."""
+async def _reward(keeper: Keeper, name: str, rewards: dict[str, NewReward]) -> int:
+    """How many of some rewards, by their places, are news; what is not open is looked up in the log."""
     left = rewards
     while left:
         try:
             return sum(await keeper.submit(name, _tell_all(left)))
         except NotOpen as closed:
-            entries = await keeper.look_up(name, closed.number)
-            names = keeper.find(name).problem.objective_names
-            for one in left:
+            events = [entry.event for entry in await keeper.look_up(name, closed.number)]
+            for place, one in left.items():
                 if one.decision == closed.number:
-                    became_of(closed.number, [entry.event for entry in entries], one.reward, names)
-            left = [one for one in left if one.decision != closed.number]
+                    with at(place):
+                        check_told(closed.number, events, one.reward, keeper.find(name))
+            left = {place: one for place, one in left.items() if one.decision != closed.number}
     return 0
 
 
-def _tell_all(rewards: list[NewReward]) -> Callable[[Draft], list[bool]]:
+def _tell_all(rewards: dict[str, NewReward]) -> Callable[[Draft], list[bool]]:
     return lambda draft: draft.all_or_none(_tell, rewards)
 
 

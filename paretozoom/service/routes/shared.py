@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 from litestar import Request
@@ -18,6 +18,7 @@ from paretozoom.service.keeper import Keeper
 ALL = "/v1/experiments"
 ONE = "/v1/experiments/{name:str}"
 
+Entry = TypeVar("Entry")
 AnyRequest = Request[Any, Any, State]
 Named = Annotated[str, PathParameter(pattern=NAME, description="of the experiment")]
 Numbered = Annotated[int, PathParameter(ge=0, le=LARGEST, description="of the decision")]
@@ -39,10 +40,11 @@ WHY_NOT = {
 }
 
 
-def check_batch(keeper: Keeper, field: str, given: list[Any]) -> None:
-    """Refuse what is too much for one request."""
+def checked_batch(keeper: Keeper, field: str, given: list[Entry]) -> dict[str, Entry]:
+    """The entries of a batch by their places, `rewards[0]` and so on; more than one request may hold is refused."""
     if not 1 <= len(given) <= keeper.limits.batch:
         raise Refused(f"{field}: {len(given)} given, expected 1 to {keeper.limits.batch}")
+    return {f"{field}[{k}]": entry for k, entry in enumerate(given)}
 
 
 def check_default(problem: Problem, default: dict[str, float] | None) -> None:
@@ -52,4 +54,4 @@ def check_default(problem: Problem, default: dict[str, float] | None) -> None:
     try:
         problem.encode_reward(default, np.empty(len(problem.objectives)))
     except Refused as error:
-        raise Refused(f"default: {error}") from error
+        raise Refused(f"default{str(error).removeprefix('reward')}") from error
