@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
@@ -20,6 +18,7 @@ from paretozoom.store import Held, Store, open_store
 from tests.postgres import postgres_server, postgres_url
 from tests.service.remote import begin, command, serving, until
 from tests.store.contract import add, pauses
+from tests.store.samples import opened
 
 __all__ = ["postgres_server", "postgres_url"]  # fixtures
 
@@ -30,15 +29,6 @@ HOLDERS = "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted"
 def where(request: pytest.FixtureRequest, tmp_path: Path) -> Path | str:
     """An empty store of each kind."""
     return tmp_path if request.param == "sqlite" else str(request.getfixturevalue("postgres_url"))
-
-
-@contextmanager
-def opened(where: Path | str) -> Iterator[Store]:
-    store = open_store(where)
-    try:
-        yield store
-    finally:
-        store.close()
 
 
 def holders(url: str, *, end: bool = False) -> int:

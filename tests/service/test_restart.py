@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,18 +19,12 @@ from paretozoom.service import keeper
 from paretozoom.service.experiment import Experiment
 from paretozoom.service.keeper import Keeper
 from paretozoom.service.loading import load_experiment, replay_experiment, verify
-from paretozoom.store import Away, Store, open_store
+from paretozoom.store import Away, open_store
 from paretozoom.store.events import Upgraded
 from tests.service.remote import ALL, Process, Remote, begin, command, refused, serving, until
+from tests.store.samples import opened
 
 NAME = "kept"
-
-
-@contextmanager
-def opened(folder: Path) -> Iterator[Store]:
-    store = open_store(folder)
-    yield store
-    store.close()
 
 
 def digest(client: TestClient[Any], name: str = NAME) -> str:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from paretozoom import Categorical, Decision, Finite, Integer, Objective, Problem, Real
-from paretozoom.store import Event
+from paretozoom.store import Event, Store, open_store
 from paretozoom.store.events import (
     Activated,
     Cancelled,
@@ -98,3 +98,13 @@ def resident(process: int | str = "self") -> float:
     """Megabytes of a process in memory."""
     lines = Path(f"/proc/{process}/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / 1024
+
+
+@contextmanager
+def opened(where: Path | str, durability: str = "commit") -> Iterator[Store]:
+    """A store that is closed at the end."""
+    store = open_store(where, durability=durability)
+    try:
+        yield store
+    finally:
+        store.close()

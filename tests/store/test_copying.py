@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from paretozoom.store import Addition, Conflict, Store, copying, open_store
+from paretozoom.store import Addition, Conflict, Store, copying
 from paretozoom.store.copying import copy_store
 from paretozoom.store.events import Created, Event, Paused, Upgraded, to_json
 from tests.store.contract import add, names, pauses
-from tests.store.samples import EVENTS, LABELS
+from tests.store.samples import EVENTS, LABELS, opened
 
 BEGUN = Created(LABELS, "random", {}, 0, 1, by="ops", snapshot=True)
 
@@ -23,16 +23,6 @@ def stores(tmp_path: Path) -> Iterator[list[Store]]:
     """Three stores in folders."""
     with ExitStack() as stack:
         yield [stack.enter_context(opened(tmp_path / name)) for name in "abc"]
-
-
-@contextmanager
-def opened(where: Path | str) -> Iterator[Store]:
-    """A store that is closed at the end."""
-    store = open_store(where)
-    try:
-        yield store
-    finally:
-        store.close()
 
 
 def contents(store: Store) -> dict[str, list[tuple[int, str, bytes]]]:

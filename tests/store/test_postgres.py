@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import Any
 from urllib.parse import quote
 
@@ -11,21 +11,11 @@ import psycopg
 import pytest
 import sqlalchemy as sa
 
-from paretozoom.store import Addition, Away, Full, Held, Store, StoreError, open_store
+from paretozoom.store import Addition, Away, Full, Held, StoreError, open_store
 from paretozoom.store.events import Paused
 from tests.postgres import OwnServer, Server
 from tests.store.contract import StoreContract, add, names, pauses, places
-from tests.store.samples import decided
-
-
-@contextmanager
-def opened(url: str, **more: Any) -> Iterator[Store]:
-    """A store that is closed at the end."""
-    store = open_store(url, **more)
-    try:
-        yield store
-    finally:
-        store.close()
+from tests.store.samples import decided, opened
 
 
 def run(url: str, statement: str, *values: Any) -> list[tuple[Any, ...]]:

@@ -18,7 +18,7 @@ from paretozoom.records import Refused
 from paretozoom.store import Addition, Away, Full, Store, StoreError, open_store, sqlite
 from paretozoom.store.events import Paused
 from tests.store.contract import StoreContract, add, names, pauses, places
-from tests.store.samples import decided, resident
+from tests.store.samples import decided, opened, resident
 
 
 class TestSqlite(StoreContract):
@@ -51,16 +51,6 @@ def connections() -> Iterator[list[sqlite3.Connection]]:
     made: list[sqlite3.Connection] = []
     with listening("connect", lambda connection, _: made.append(connection)):
         yield made
-
-
-@contextmanager
-def opened(folder: Path, **more: Any) -> Iterator[Store]:
-    """A store that is closed at the end."""
-    store = open_store(folder, **more)
-    try:
-        yield store
-    finally:
-        store.close()
 
 
 @pytest.mark.parametrize(("durability", "synchronous"), [("commit", 1), ("fsync", 2)])
