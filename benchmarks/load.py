@@ -31,6 +31,14 @@ class Load(NamedTuple):
         """Of the latencies, in milliseconds."""
         return float(np.percentile(self.latencies, percent)) * 1e3
 
+    def __add__(self, more: Load) -> Load:  # type: ignore[override]
+        """Both, one after the other."""
+        latencies = np.concatenate([self.latencies, more.latencies])
+        return Load(self.requests + more.requests, self.seconds + more.seconds, latencies, self.refused + more.refused)
+
+
+NOTHING = Load(0, 0.0, np.empty(0), 0)
+
 
 class _Connection(asyncio.Protocol):
     """One connection: HTTP/1.1, one request after another, answers with a content-length."""

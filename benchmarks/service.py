@@ -1,7 +1,7 @@
 """How fast is the service, beside a bare echo of the same framework in the same run?
 
-First an application that sends back what it gets, then decide+reward pairs on SQLite and on PostgreSQL, at 1, 16 and 64
-connections, then batches of 100; then how long it takes to replay a long log, and to start from a snapshot with that
+An application that sends back what it gets and decide+reward pairs, in turn, on SQLite and on PostgreSQL, at 1, 16 and
+64 connections, then batches of 100; then how long it takes to replay a long log, and to start from a snapshot with that
 log behind it. Client and server are processes of their own. Run: python benchmarks/service.py [events to replay]
 """
 
@@ -21,7 +21,7 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from load import Load, batches, echoes, pairs, play
+from load import NOTHING, Load, batches, echoes, pairs, play
 from rich.console import Console
 from rich.table import Table
 
@@ -34,6 +34,7 @@ from paretozoom.store import Addition, open_store
 from paretozoom.store.events import Created, Decided, Entry, Event, Rewarded
 
 SECONDS = 6.0
+TURNS = 3
 CONNECTIONS = (1, 16, 64)
 BATCH = 100
 NAME = "bench"
@@ -86,8 +87,8 @@ def wait_for(port: int) -> None:
     raise TimeoutError(f"nobody listens on port {port}")
 
 
-def load_service(where: str, table: Table, echo: dict[int, Load], label: str) -> None:
-    """Pairs and batches on one store."""
+def load_service(where: str, table: Table, echo: int, label: str) -> None:
+    """Pairs and batches on one store; pairs in turn with the echo, so that a slow moment of the machine slows both."""
     port = free_port()
     with process(sys.executable, "-m", "paretozoom", "serve", "--store", where, "--port", str(port)):
         wait_for(port)
@@ -95,7 +96,12 @@ def load_service(where: str, table: Table, echo: dict[int, Load], label: str) ->
             client.create(NAME, PROBLEM, seed=1)
             client.wait_until_ready(600)
         for connections in CONNECTIONS:
-            add_row(table, label, connections, play(port, pairs(NAME), connections, SECONDS), echo[connections])
+            bare = found = NOTHING
+            for _ in range(TURNS):
+                bare += play(echo, echoes(), connections, SECONDS / TURNS)
+                found += play(port, pairs(NAME), connections, SECONDS / TURNS)
+            add_row(table, "bare echo", connections, bare, None)
+            add_row(table, label, connections, found, bare)
         for connections in (1, 4):
             found = play(port, batches(NAME, BATCH), connections, SECONDS)
             add_row(table, f"{label}, {BATCH} pairs each", connections, found, None, BATCH / 2)
@@ -160,14 +166,17 @@ def replaying(events: int, console: Console) -> None:
 
 def main() -> None:
     """Print the table."""
+    if "--help" in sys.argv:
+        print(__doc__)
+        return
     if sys.argv[1:2] == ["--echo"]:
         run_echo(int(sys.argv[2]))
         return
-    console = Console(width=max(120, Console().width))
+    console = Console(width=max(130, Console().width))
     table = Table(title=f"Closed loops of {SECONDS:g} s on {os.cpu_count()} cores, durability commit; latencies in ms")
     for head in (
         "what",
-        "connections",
+        "at once",
         "requests/s",
         "/echo",
         "p50",
@@ -178,19 +187,16 @@ def main() -> None:
         "refused",
     ):
         table.add_column(head, justify="left" if head == "what" else "right", no_wrap=True)
-    port, echo = free_port(), {}
-    with process(sys.executable, __file__, "--echo", str(port)):
-        wait_for(port)
-        for connections in CONNECTIONS:
-            echo[connections] = play(port, echoes(), connections, SECONDS)
-            add_row(table, "bare echo", connections, echo[connections], None)
-    with tempfile.TemporaryDirectory() as folder:
-        load_service(folder, table, echo, "SQLite")
     sys.path.insert(0, str(Path(__file__).parents[1]))
     from tests.postgres import BY_SOCKET, fresh_database, started
 
-    with started(BY_SOCKET) as server, fresh_database(server) as url:
-        load_service(url, table, echo, "PostgreSQL")
+    echo = free_port()
+    with process(sys.executable, __file__, "--echo", str(echo)):
+        wait_for(echo)
+        with tempfile.TemporaryDirectory() as folder:
+            load_service(folder, table, echo, "SQLite")
+        with started(BY_SOCKET) as server, fresh_database(server) as url:
+            load_service(url, table, echo, "PostgreSQL")
     console.print(table)
     replaying(int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000, console)
 

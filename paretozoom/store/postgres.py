@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import sqlalchemy as sa
@@ -12,8 +14,9 @@ from paretozoom.store.base import Away, Full, Held, Hold, StoreError
 
 PATIENCE = 5  # seconds to wait for a connection
 NO_SPACE = ("53100", "53200")  # SQLSTATE: disk full, out of memory
-INSERT = """INSERT INTO events (log, seq, time, number, request, body) SELECT * FROM
-unnest(%b::bigint[], %b::bigint[], %b::double precision[], %b::bigint[], %b::text[], %b::bytea[])"""
+INSERT = """INSERT INTO events (log, seq, time, number, request, body)
+SELECT %b::bigint, %b::bigint + place - 1, %b::double precision, number, request, body
+FROM unnest(%b::bigint[], %b::text[], %b::bytea[]) WITH ORDINALITY AS entries (number, request, body, place)"""
 INSERT_SNAPSHOT = "INSERT INTO snapshots (log, seq, pinned, body) VALUES (%s, %s, %s, %b)"
 PASSING = (sa.exc.OperationalError, sa.exc.InterfaceError, sa.exc.InternalError)
 
@@ -68,8 +71,10 @@ class Postgres:
                 connection.execute(sa.func.pg_advisory_xact_lock(_key("")).select())
 
     def insert(self, connection: sa.Connection, rows: list[tuple[Any, ...]]) -> None:
-        """Add rows to the table of events, as quickly as it can: one statement, by columns."""
-        connection.exec_driver_sql(INSERT, tuple(map(list, zip(*rows, strict=True))))
+        """Add rows to the table of events, as quickly as it can: those of a log and a time by columns, in one go."""
+        for _, some in groupby(rows, key=itemgetter(0, 2)):
+            (log, *_), (first, *_), (time, *_), *columns = zip(*some, strict=True)
+            connection.exec_driver_sql(INSERT, (log, first, time, *map(list, columns)))
 
     def insert_snapshot(self, connection: sa.Connection, row: tuple[Any, ...]) -> None:
         """Add a row to the table of snapshots."""
