@@ -39,6 +39,8 @@ from paretozoom.kernels.pyramid import (
 )
 from paretozoom.kernels.refine import correct, due_after, expect
 from paretozoom.kernels.roughness import measure_noise, measure_roughness
+from paretozoom.kernels.smooth_fit import LAST_FIT as LAST_SMOOTH_FIT
+from paretozoom.kernels.smooth_fit import fit_smooth, give_up_smooth
 from paretozoom.kernels.splits import choose_splits, halves, regroup, spread_of
 from paretozoom.kernels.trend_fit import LAST_FIT, fit_trend, rest_of
 
@@ -66,17 +68,22 @@ def copy_bases(f: Floats, i: Ints, old: Pyramid, more_f: Floats, more_i: Ints, n
 @kernel
 def rebuild(f: Floats, i: Ints) -> tuple[Floats, Ints]:
     """Copies of the arrays with new splits, blocks, noise and roughness. Forgets first, and fits the trend, in both."""
-    old, rest_changes = pyramid(i), i[FORGETS] == 1
-    if i[FORGETS] == 1:
+    old, forgets = pyramid(i), i[FORGETS] == 1
+    rest_changes = forgets
+    if forgets:
         forget_half(f, i, old)
     bases, coordinates = i[BASES], old.context + old.finer
     digits, base_arm = np.zeros((bases, coordinates), np.int64), np.zeros(bases, np.int64)
     for base in range(bases):
         base_arm[base] = digits_of(f, i, old, i[old.base_key + base], digits[base])
-    if rest_changes or i[TOLD] <= LAST_FIT:
+    if forgets or i[TOLD] <= LAST_FIT:
         used = i[USES_TREND] == 1
         fit_trend(f, i, old, digits, base_arm)
         rest_changes = rest_changes or used or i[USES_TREND] == 1
+    if forgets or i[TOLD] <= LAST_SMOOTH_FIT:
+        fit_smooth(f, i, old, digits, base_arm, forgets)
+    else:
+        give_up_smooth(f, i, old)
     totals, squares = rest_of(f, i, old, digits, base_arm)
     head = i[:HEADER].copy()
     cell_of_arm = np.zeros((MOST_LEVELS, i[ARMS]), np.int64)

@@ -9,6 +9,7 @@ import numpy as np
 from paretozoom.kernels.along_front import draw_by_weight, weigh_front
 from paretozoom.kernels.calibrate import copy_bases, rebuild
 from paretozoom.kernels.forget import conclude, watch
+from paretozoom.kernels.functions import stand_at_base, stand_at_point
 from paretozoom.kernels.jit import Floats, Ints, kernel, part
 from paretozoom.kernels.lattice import draw, lay, measure, size_of
 from paretozoom.kernels.pareto import mark_front
@@ -27,7 +28,9 @@ from paretozoom.kernels.pyramid import (
     LEVELS,
     NEXT,
     NUMBERED,
+    SMOOTH_TERMS,
     STATISTICS,
+    TERMS,
     TOLD,
     USED,
     USES_TREND,
@@ -45,7 +48,8 @@ from paretozoom.kernels.pyramid import (
     rows_of,
 )
 from paretozoom.kernels.refine import find_arm_corners, refine, refresh, refresh_all, row_of, values_at
-from paretozoom.kernels.trend import add_trend, stand_at_base, trend_at
+from paretozoom.kernels.smooth import mix_in_smooth, teach
+from paretozoom.kernels.trend import add_terms, list_functions, trend_at
 
 OPTIMISM = 0.003  # standard deviations added to an estimate: of equal ones the less known is played
 
@@ -81,8 +85,14 @@ def _look_at_levels(
 def look(f: Floats, i: Ints, at: Pyramid, number: int, point: Floats, allowed: Floats, optimism: float) -> int:
     """List the candidates of a decision and compute their indices; returns how many they are."""
     listed = _look_at_levels(f, i, at, number, point, allowed, optimism)
+    if i[USES_TREND] == 1 or i[SMOOTH_TERMS] > 0:
+        list_functions(f, i, at, point, listed)
     if i[USES_TREND] == 1:
-        add_trend(f, i, at, point, listed)
+        for o in range(at.learned):
+            index = f[at.indices + o * listed :][:listed]
+            add_terms(f, i, at, listed, index, at.factor, i[TERMS], at.trend + o * i[TERMS], 1.0)
+    if i[SMOOTH_TERMS] > 0:
+        mix_in_smooth(f, i, at, listed)
     return listed
 
 
@@ -133,6 +143,25 @@ def seen(f: Floats, i: Ints, at: Pyramid, point: Floats, arm: int) -> Ints:
     return counts
 
 
+@part
+def _foretell(f: Floats, i: Ints, at: Pyramid, point: Floats, arm: int) -> Floats:
+    """What levels and trend say of the rewards at a point, where the functions then stand."""
+    said, value, corners, level = np.zeros(at.learned), np.zeros(1), 1, refine(f, i, at, point, 0.0)
+    if level >= 0:
+        if at.arms > 0:
+            i[at.corner], f[at.corner_weight] = i[at.cell_of_arm + level * at.arms + arm], 1.0
+        else:
+            corners = find_arm_corners(f, i, at, level, point[at.context :].copy().reshape((1, at.dim - at.context)))
+        for o in range(at.learned):
+            values_at(f, i, at, 1, corners, row_of(i, at, o), value)
+            said[o] = value[0]
+    stand_at_point(f, i, at, point, arm)
+    if i[USES_TREND] == 1:
+        for o in range(at.learned):
+            said[o] += trend_at(f, i, at, o)
+    return said
+
+
 @kernel
 def tell(f: Floats, i: Ints, number: int, point: Floats, arm: int, reward: Floats, told: int) -> None:
     """Learn from the entries of `reward` that are not NaN. Needs room."""
@@ -143,11 +172,14 @@ def tell(f: Floats, i: Ints, number: int, point: Floats, arm: int, reward: Float
         if math.isnan(f[at.offset + o]):
             f[at.offset + o] = reward[o]
         rest[o] = reward[o] - f[at.offset + o]
+    if i[SMOOTH_TERMS] > 0:
+        said = _foretell(f, i, at, point, arm)
+        teach(f, i, at, rest, said)
     base = add_to_base(f, i, at, key, rest)
     digits, stale = np.empty(at.context + at.finer, np.int64), False
     digits_of(f, i, at, key, digits)
     if i[USES_TREND] == 1:
-        stand_at_base(f, i, at, digits, arm)
+        stand_at_base(f, i, at, digits, arm, np.empty(at.dim))
         for o in range(at.learned):
             rest[o] -= trend_at(f, i, at, o)
     for level in range(i[LEVELS]):

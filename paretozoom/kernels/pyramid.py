@@ -22,7 +22,8 @@ KEY0, KEY1 = balls.KEY0, balls.KEY1  # where `lattice` looks for them
 BASE_ROOM, BLOCK_ROOM, CELL_ROOM = range(12, 15)
 USED, CELLS, PER_CELL, NUMBERED, MOST_FINE, DUE, ALONG_FRONT = range(15, 22)
 FUNCTIONS, CONTEXT_FUNCTIONS, TERMS, USES_TREND, FORGETS, FORGOTTEN = range(22, 28)
-HEADER = 28
+SMOOTH_ROOM, SMOOTH_TERMS, SEARCHED = range(28, 31)  # there are no terms as long as the smooth estimate is not used
+HEADER = 31
 
 PLACE_BITS = 10  # of all coordinates together, that places are told apart by
 PLACES = 1 << PLACE_BITS
@@ -31,6 +32,7 @@ MOST_DEPTH = 24  # bits of a coordinate
 MOST_MIXED = 3  # context coordinates between whose cells is interpolated
 COUNT, TOTAL, SQUARES, ESTIMATE, DOUBT = range(5)  # of a cell: its rewards, and what is made of them
 STATISTICS = 5
+COMPARISONS = 4
 
 
 class Pyramid(NamedTuple):
@@ -51,6 +53,9 @@ class Pyramid(NamedTuple):
     arm_value: int  # (arm functions, arms) the functions of the finite arms
     trend: int  # (d, terms) how much of each term the trend has
     missed: int  # (d,) the variance that the trend misses, relative to the noise
+    smooth: int  # (d, smooth room) how much of each term the smooth estimate has
+    inverse: int  # (d, smooth room, smooth room) the variance of these, relative to the noise
+    compared: int  # (d, COMPARISONS) sums over rewards that were foretold by levels and by the smooth estimate
     watched: int  # (4,) sums over pairs of rewards at the same place
     last: int  # (PLACES, d) what the last reward at a place had above its estimate; 0 if there was none
     base_sum: int  # (d, base room)
@@ -62,6 +67,9 @@ class Pyramid(NamedTuple):
     bits: int  # (context + finer,) into how many bits a coordinate is read
     function: int  # (functions, 2) the coordinate of each, and which of its functions it is
     factor: int  # (terms, 3) the functions that a term is the product of
+    smooth_factor: int  # (smooth room, 3) the functions that a term of the smooth estimate is the product of
+    scale: int  # (d, dim) how far along each coordinate rewards are alike
+    signal: int  # (d,) how much of the rewards is expected of all terms of the smooth estimate
     size: int  # (d,) how large terms are expected to be
     inner: int  # (MOST_LEVELS,) the coordinate of arms of which a level has one bit more, or -1
     outer: int  # (MOST_LEVELS,) the coordinate of contexts of which a level has one bit more, or -1
@@ -112,7 +120,10 @@ def pyramid(i: Ints) -> Pyramid:
     arm_value = roughness + MOST_LEVELS * d
     trend = arm_value + arm_functions * arms
     missed = trend + d * i[TERMS]
-    watched = missed + d
+    smooth = missed + d
+    inverse = smooth + d * i[SMOOTH_ROOM]
+    compared = inverse + d * i[SMOOTH_ROOM] * i[SMOOTH_ROOM]
+    watched = compared + COMPARISONS * d
     last = watched + 4
     base_sum = last + PLACES * d
     base_square = base_sum + d * bases
@@ -128,7 +139,10 @@ def pyramid(i: Ints) -> Pyramid:
     bits = values + dim
     function = bits + coordinates
     factor = function + 2 * i[FUNCTIONS]
-    size = factor + 3 * i[TERMS]
+    smooth_factor = factor + 3 * i[TERMS]
+    scale = smooth_factor + 3 * i[SMOOTH_ROOM]
+    signal = scale + d * dim
+    size = signal + d
     inner = size + d
     outer = inner + MOST_LEVELS
     depth = outer + MOST_LEVELS
@@ -164,6 +178,9 @@ def pyramid(i: Ints) -> Pyramid:
         arm_value,
         trend,
         missed,
+        smooth,
+        inverse,
+        compared,
         watched,
         last,
         base_sum,
@@ -174,6 +191,9 @@ def pyramid(i: Ints) -> Pyramid:
         bits,
         function,
         factor,
+        smooth_factor,
+        scale,
+        signal,
         size,
         inner,
         outer,

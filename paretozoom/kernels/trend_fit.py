@@ -11,10 +11,11 @@ import math
 
 import numpy as np
 
+from paretozoom.kernels.functions import stand_at_base
 from paretozoom.kernels.jit import Floats, Ints, kernel, part
 from paretozoom.kernels.pyramid import BASE_ROOM, BASES, PLACE_BITS, TERMS, TOLD, USES_TREND, Pyramid
 from paretozoom.kernels.splits import halves, regroup
-from paretozoom.kernels.trend import stand_at_base, term_at, trend_at
+from paretozoom.kernels.trend import term_at, trend_at
 
 LAST_FIT = 8192  # rewards until which the trend is fitted anew whenever levels are made anew; later, after forgetting
 SIZES = 12  # of terms, relative to the noise: powers of 2, the first is 2**-6
@@ -59,7 +60,7 @@ def _solve(gram: Floats, right: Floats, square: float, count: float, size: int, 
 
 
 @part
-def _find_places(i: Ints, at: Pyramid, digits: Ints, place: Ints) -> int:
+def find_places(i: Ints, at: Pyramid, digits: Ints, place: Ints) -> int:
     """Number the places that bases are at; returns how many there are."""
     coordinates, places = at.context + at.finer, 1
     half = np.zeros(len(digits), np.int64)
@@ -68,6 +69,26 @@ def _find_places(i: Ints, at: Pyramid, digits: Ints, place: Ints) -> int:
             halves(i, at, digits, j, depth, half)
             places = regroup(place, places, half)
     return places
+
+
+@part
+def count_rewards(i: Ints, at: Pyramid, place: Ints, o: int, rewards: Floats) -> None:
+    """Write how many rewards of an objective there are at each place."""
+    rewards[:] = 0.0
+    for base in range(len(place)):
+        rewards[place[base]] += i[at.base_count + o * i[BASE_ROOM] + base]
+
+
+@part
+def tabulate(f: Floats, i: Ints, at: Pyramid, digits: Ints, base_arm: Ints, factors: int, terms: int) -> Floats:
+    """The terms (columns) whose factors are named from i[factors] on, at all bases."""
+    bases, middle = i[BASES], np.empty(at.dim)
+    table = np.empty((bases, terms))
+    for base in range(bases):
+        stand_at_base(f, i, at, digits[base], base_arm[base], middle)
+        for t in range(terms):
+            table[base, t] = term_at(f, i, at, factors + 3 * t)
+    return table
 
 
 @part
@@ -100,15 +121,17 @@ def _fit_one(f: Floats, i: Ints, at: Pyramid, table: Floats, place: Ints, reward
 
 
 @part
-def _judge(f: Floats, i: Ints, at: Pyramid, table: Floats, place: Ints, rewards: Floats, o: int) -> tuple[float, float]:
-    """The variances that the trend of an objective misses and explains, relative to the noise."""
+def judge(
+    f: Floats, i: Ints, at: Pyramid, table: Floats, place: Ints, rewards: Floats, o: int, sizes: Floats
+) -> tuple[float, float]:
+    """The variances that terms of some sizes miss and explain of an objective, relative to the noise."""
     bases, terms = table.shape
     above, squares, said = np.zeros(len(rewards)), np.zeros(len(rewards)), np.zeros(len(rewards))
     count, total, square = 0.0, 0.0, 0.0
     for base in range(bases):
         entry, trend, p = o * i[BASE_ROOM] + base, 0.0, place[base]
         for t in range(terms):
-            trend += f[at.trend + o * terms + t] * table[base, t]
+            trend += sizes[t] * table[base, t]
         here, summed, squared = i[at.base_count + entry], f[at.base_sum + entry], f[at.base_square + entry]
         above[p] += summed - here * trend
         squares[p] += squared - trend * (2.0 * summed - here * trend)
@@ -137,19 +160,14 @@ def _judge(f: Floats, i: Ints, at: Pyramid, table: Floats, place: Ints, rewards:
 def fit_trend(f: Floats, i: Ints, at: Pyramid, digits: Ints, base_arm: Ints) -> None:
     """Fit the trend of all objectives to the bases, and decide whether to use it."""
     bases, terms = i[BASES], i[TERMS]
-    table, place = np.empty((bases, terms)), np.zeros(bases, np.int64)
-    for base in range(bases):
-        stand_at_base(f, i, at, digits[base], base_arm[base])
-        for t in range(terms):
-            table[base, t] = term_at(f, i, at, t)
-    rewards = np.zeros(_find_places(i, at, digits, place))
+    table, place = tabulate(f, i, at, digits, base_arm, at.factor, terms), np.zeros(bases, np.int64)
+    rewards = np.zeros(find_places(i, at, digits, place))
     missed, explained = 0.0, 0.0
     for o in range(at.learned):
-        rewards[:] = 0.0
-        for base in range(bases):
-            rewards[place[base]] += i[at.base_count + o * i[BASE_ROOM] + base]
+        count_rewards(i, at, place, o, rewards)
         _fit_one(f, i, at, table, place, rewards, o)
-        f[at.missed + o], variance = _judge(f, i, at, table, place, rewards, o)
+        sizes = f[at.trend + o * terms : at.trend + (o + 1) * terms]
+        f[at.missed + o], variance = judge(f, i, at, table, place, rewards, o, sizes)
         missed, explained = missed + f[at.missed + o], explained + variance
     found = i[TOLD] / len(rewards) * missed / at.learned
     i[USES_TREND] = 1 if missed < MOST_MISSED * explained and found < MOST_FOUND else 0
@@ -163,8 +181,9 @@ def rest_of(f: Floats, i: Ints, at: Pyramid, digits: Ints, base_arm: Ints) -> tu
     squares = f[at.base_square : at.base_square + d * room].reshape((d, room))
     if i[USES_TREND] == 1:
         totals, squares = totals.copy(), squares.copy()
+        middle = np.empty(at.dim)
         for base in range(i[BASES]):
-            stand_at_base(f, i, at, digits[base], base_arm[base])
+            stand_at_base(f, i, at, digits[base], base_arm[base], middle)
             for o in range(at.learned):
                 trend, count, total = trend_at(f, i, at, o), i[at.base_count + o * room + base], totals[o, base]
                 totals[o, base] = total - count * trend

@@ -11,13 +11,13 @@ import numpy.typing as npt
 
 from paretozoom.dimensions import Finite, Floats, Ints
 from paretozoom.kernels import pareto_zoom, pyramid
-from paretozoom.policies import pyramids
+from paretozoom.policies import pyramids, smooths
 from paretozoom.policies.about import About
 from paretozoom.policies.base import Piece, Policy
 from paretozoom.policies.fronts import learned_numbers, on_front
 from paretozoom.policies.parameters import check_listable, checked_problem
 from paretozoom.problem import Problem
-from paretozoom.records import Decision, Refused, Values
+from paretozoom.records import Decision, Refused, Snapshot, Values
 
 SPREADS = ("arms", "front")
 
@@ -29,14 +29,15 @@ class ParetoZoom(Policy):
     is taken off the rewards where it misses little. What is left is summed in cells of contexts and arms on many levels
     at once. A level's estimate corrects that of the coarser one by its own means, as far as the noise and what levels
     of that size usually add make that worth it; which coordinates are halved, how far, the noise and the size of
-    corrections are learned from the rewards. Of candidates on a randomly shifted grid those that no other dominates, by
-    estimates with a little optimism, are played uniformly, or with `spread="front"` evenly along the front in the space
-    of objectives. The density of the draw is exact. Rewards that contradict what was learned before let its older half
-    be forgotten.
+    corrections are learned from the rewards. With few rewards these estimates are mixed with a smooth one, a Gaussian
+    process in few terms, by how well each foretells what is told next. Of candidates on a randomly shifted grid those
+    that no other dominates, by estimates with a little optimism, are played uniformly, or with `spread="front"` evenly
+    along the front in the space of objectives. The density of the draw is exact. Rewards that contradict what was
+    learned before let its older half be forgotten.
 
     Rewards may be on any scale, bounded or not, and come late, in parts and in any order. Their order matters only by
-    rounding and by what is known when estimates are made anew (whenever rewards have grown by a sixteenth) and levels
-    (by a fifth, later by half). No regret bound is proved.
+    rounding and by what is known when a reward is told, which is first foretold, and when estimates are made anew
+    (whenever rewards have grown by a sixteenth) and levels (by a fifth, later by half). No regret bound is proved.
 
     >>> from paretozoom import Objective, Problem, Real
     >>> task = Problem(context=[Real("x")], arm=[Real("y")], objectives=[Objective("a"), Objective("b")])
@@ -50,7 +51,8 @@ class ParetoZoom(Policy):
     """
 
     name = "pareto-zoom"
-    version = 2  # 1 had no trend and never forgot
+    version = 3  # 1 had no trend and never forgot, 2 had no smooth estimate
+    reads = (2,)
     kernel: ClassVar[ModuleType] = pareto_zoom
     about = About(
         "corrects coarse estimates by finer ones as far as the rewards tell; uniform on the front of candidates",
@@ -80,6 +82,11 @@ class ParetoZoom(Policy):
 
     def _filled(self, arrays: Mapping[str, npt.NDArray[Any]], key: Ints, number: int) -> tuple[Floats, Ints]:
         return pyramids.filled(self.problem, arrays, key, number, self._flags())
+
+    def _upgraded(self, snapshot: Snapshot) -> Snapshot:
+        settings = snapshot.arrays.get("settings", np.zeros(0, np.int64))
+        more = smooths.nothing(len(self.problem.objectives), self._dim)
+        return Snapshot(snapshot.header, {**snapshot.arrays, "settings": np.append(settings, 0), **more})
 
     def _check_credit(self, decision: Decision, ints: Ints, field: str) -> None:
         arms = len(self.problem.encoding.arms)

@@ -10,10 +10,11 @@ import numpy.typing as npt
 
 from paretozoom.dimensions import Floats, Ints
 from paretozoom.feasible import encode_feasible
-from paretozoom.kernels import calibrate, forget, pyramid, trend
+from paretozoom.kernels import calibrate, forget, functions, pyramid, smooth_fit
 from paretozoom.kernels.kinds import CATEGORICAL
 from paretozoom.kernels.refine import GROWTH, due_after
 from paretozoom.kernels.trend_fit import SIZES
+from paretozoom.policies import smooths
 from paretozoom.policies.opened import checked_array
 from paretozoom.policies.terms import terms_of
 from paretozoom.problem import Problem
@@ -39,6 +40,7 @@ SETTINGS = (
     pyramid.USES_TREND,
     pyramid.FORGETS,
     pyramid.FORGOTTEN,
+    pyramid.SEARCHED,
 )
 
 Arrays = Mapping[str, npt.NDArray[Any]]
@@ -63,6 +65,7 @@ def allocate(problem: Problem, key: Ints, sizes: Mapping[int, int]) -> tuple[Flo
     terms = terms_of(problem)
     head[pyramid.FUNCTIONS], head[pyramid.CONTEXT_FUNCTIONS] = len(terms.functions), terms.of_contexts
     head[pyramid.TERMS] = len(terms.factors)
+    head[pyramid.SMOOTH_ROOM] = smooths.room_of(dim, len(terms.functions) > terms.of_contexts)
     for place, size in sizes.items():
         head[place] = size
     at = pyramid.pyramid(head)
@@ -72,12 +75,13 @@ def allocate(problem: Problem, key: Ints, sizes: Mapping[int, int]) -> tuple[Flo
     ints[at.values : at.bits] = encoding.values
     ints[at.bits : at.function] = bits_of(problem)
     ints[at.function : at.factor] = np.ravel(terms.functions)
-    ints[at.factor : at.size] = np.ravel(terms.factors)
+    ints[at.factor : at.smooth_factor] = np.ravel(terms.factors)
+    ints[at.scale : at.signal] = smooth_fit.CENTRE
     ints[at.size : at.inner] = FIRST_SIZE
     floats[at.cells : at.feature] = boxes.ravel()
     floats[at.feature : at.offset] = encoding.arms.ravel()
     floats[at.offset : at.noise], floats[at.noise : at.arm_value] = np.nan, 1.0
-    trend.write_arm_values(floats, ints, at)
+    functions.write_arm_values(floats, ints, at)
     return floats, ints
 
 
@@ -121,10 +125,11 @@ def arrays_of(f: Floats, i: Ints) -> dict[str, npt.NDArray[Any]]:
         "offset": f[at.offset : at.noise].copy(),
         "noise": f[at.noise : at.arm_value].copy(),
         "trend": f[at.trend : at.missed].reshape(at.learned, -1).copy(),
-        "missed": f[at.missed : at.watched].copy(),
+        "missed": f[at.missed : at.smooth].copy(),
         "watched": f[at.watched : at.last].copy(),
         "last": f[at.last : at.base_sum].reshape(-1, at.learned).copy(),
         "size": i[at.size : at.inner].copy(),
+        **smooths.arrays_of(f, i),
         "levels": np.concatenate([heads, depths], axis=1),
         **{name: i[start : start + blocks].copy() for name, start in zip(BY_BLOCK, by_block, strict=True)},
         "statistics": f[at.block : at.block + i[pyramid.USED]].copy(),
@@ -135,7 +140,7 @@ def filled(problem: Problem, arrays: Arrays, key: Ints, number: int, sizes: Mapp
     """Memory with what a snapshot says that was learned in so many decisions."""
     d = len(problem.objectives)
     settings = checked_array(arrays, "settings", (len(SETTINGS),), np.int64).tolist()
-    told, following, levels, due, uses_trend, forgets, forgotten = settings
+    told, following, levels, due, uses_trend, forgets, forgotten, searched = settings
     if not 0 <= told <= number or not told <= following <= 2 * number + FIRST_REWARDS:
         raise Refused(f"snapshot: settings hold {told} rewards and the next step at {following} of {number} decisions")
     if not 0 <= levels <= pyramid.MOST_LEVELS:
@@ -145,6 +150,8 @@ def filled(problem: Problem, arrays: Arrays, key: Ints, number: int, sizes: Mapp
     if uses_trend not in (0, 1) or forgets not in (0, 1) or not 0 <= forgotten <= number:
         said = f"{uses_trend} of the trend, {forgets} and {forgotten} of forgetting"
         raise Refused(f"snapshot: settings say {said}, expected 0 or 1, and a number of times")
+    if not 0 <= searched <= number:
+        raise Refused(f"snapshot: settings let scales be sought last at {searched} rewards of {number} decisions")
     rows = checked_array(arrays, "levels", (levels, 3 + len(bits_of(problem))), np.int64).copy()
     _check_levels(problem, rows)
     keys, counts = _checked_bases(problem, arrays, number)
@@ -180,16 +187,15 @@ def filled(problem: Problem, arrays: Arrays, key: Ints, number: int, sizes: Mapp
     if not ((floats[at.noise : at.arm_value] >= 0).all() and (floats[at.noise : at.roughness] > 0).all()):
         raise Refused("snapshot: noise holds negative numbers")
     floats[at.trend : at.missed] = _finite(arrays, "trend", (d, int(ints[pyramid.TERMS])), LARGEST).ravel()
-    floats[at.missed : at.watched] = _finite(arrays, "missed", (d,))
+    floats[at.missed : at.smooth] = _finite(arrays, "missed", (d,))
     floats[at.watched : at.last] = watched = _finite(arrays, "watched", (4,))
     floats[at.last : at.base_sum] = _finite(arrays, "last", (pyramid.PLACES, d), LARGEST).ravel()
     if (watched[[forget.PAIRS, forget.SQUARED, forget.EXPECTED]] < 0).any():
         raise Refused(f"snapshot: watched is {watched.tolist()}, expected no negative sums of squares")
     ints[at.size : at.inner] = checked_array(arrays, "size", (d,), np.int64)
-    if not (
-        (floats[at.missed : at.watched] >= 0).all() and set(ints[at.size : at.inner].tolist()) <= set(range(SIZES))
-    ):
+    if not ((floats[at.missed : at.smooth] >= 0).all() and set(ints[at.size : at.inner].tolist()) <= set(range(SIZES))):
         raise Refused(f"snapshot: missed holds negative numbers, or size others than 0 to {SIZES - 1}")
+    smooths.fill(floats, ints, arrays)
     if not calibrate.restore(floats, ints, rows, by_block, statistics):
         raise Refused("snapshot: block names other cells than the keys lie in")
     return floats, ints

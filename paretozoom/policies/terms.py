@@ -5,11 +5,13 @@ from __future__ import annotations
 import itertools
 from typing import NamedTuple
 
+from paretozoom.kernels.functions import MOST_DEGREES
 from paretozoom.kernels.kinds import CATEGORICAL, LINEAR
 from paretozoom.problem import Problem
 
 MOST_LABELS = 16  # of a coordinate, for the trend to tell them apart
 MOST_TERMS = 128
+MOST_POLYNOMIALS = 96  # of all numbers
 
 
 class Terms(NamedTuple):
@@ -21,40 +23,45 @@ class Terms(NamedTuple):
 
 
 def terms_of(problem: Problem) -> Terms:
-    """The constant, all functions, products of two, and of labels with squares and products of numbers.
+    """The functions of all coordinates, and the terms of the quadratic that the trend is.
 
-    Products are left out where they would be too many, and so is all but the constant. Only labels multiply squares.
+    These are the constant, functions up to squares, products of two, and of labels with squares and products of
+    numbers. Products are left out where they would be too many, and so is all but the constant. Only
+    labels multiply squares.
 
     >>> from paretozoom import Objective, Problem, Real
     >>> terms = terms_of(Problem(context=[Real("x")], arm=[Real("y")], objectives=[Objective("a")]))
-    >>> terms.functions
-    [(0, 0), (0, 0), (0, 1), (1, 0), (1, 1)]
+    >>> terms.functions[:4], terms.functions[13:15]
+    ([(0, 0), (0, 0), (0, 1), (0, 2)], [(1, 0), (1, 1)])
     >>> terms.factors
-    [(0, 0, 0), (0, 0, 1), (0, 0, 2), (0, 0, 3), (0, 0, 4), (0, 1, 3)]
+    [(0, 0, 0), (0, 0, 1), (0, 0, 2), (0, 0, 13), (0, 0, 14), (0, 1, 13)]
     """
     encoding = problem.encoding
     sizes = [abs(value) or len(encoding.arms) for value in encoding.values.tolist()]  # of those that have labels
     functions, of_contexts = [(0, 0)], 1
+    degrees = max(2, min(MOST_DEGREES, MOST_POLYNOMIALS // max(1, int((encoding.kinds != CATEGORICAL).sum()))))
     labels: list[int] = []
     squares: list[int] = []
     simple: list[int] = []
     for j, (kind, size) in enumerate(zip(encoding.kinds.tolist(), sizes, strict=True)):
         if kind == CATEGORICAL and size > MOST_LABELS:
             continue
-        for which in range(size if kind == CATEGORICAL else 2):
+        for which in range(size if kind == CATEGORICAL else degrees):
             family = labels if kind == CATEGORICAL else squares if kind == LINEAR and which == 1 else simple
-            family.append(len(functions))
+            if kind == CATEGORICAL or which < 2:
+                family.append(len(functions))
             functions.append((j, which))
         if j < encoding.context:
             of_contexts = len(functions)
 
-    if len(functions) > MOST_TERMS:
+    quadratic = sorted(labels + simple + squares)
+    if len(quadratic) >= MOST_TERMS:
         return Terms([(0, 0)], 1, [(0, 0, 0)])
 
     def apart(*factors: int) -> bool:
         return len({functions[k][0] for k in factors}) == len(factors)
 
-    singles = [_three(k) for k in range(len(functions))]
+    singles = [_three(k) for k in [0, *quadratic]]
     pairs = [_three(a, b) for a, b in itertools.combinations(sorted(labels + simple), 2) if apart(a, b)]
     pairs = pairs if len(singles) + len(pairs) <= MOST_TERMS else []
     curves = [[k] for k in squares] + [[a, b] for a, b in itertools.combinations(simple, 2) if apart(a, b)]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from paretozoom import Categorical, Decision, Finite, Objective, ParetoZoom, Problem, Real
 from paretozoom.feasible import ANY, encode_feasible
 from paretozoom.kernels import pareto_zoom, pyramid, refine
-from tests.reference import estimates, forget, levels, philox, trend
+from tests.reference import estimates, forget, levels, philox, smooth, trend
 from tests.reference import pareto_zoom as slow
 from tests.reference.levels import Cell, Level, Rewards
 from tests.reference.lockstep import lockstep
@@ -59,6 +59,7 @@ def agree(policy: ParetoZoom, twin: slow.ParetoZoom) -> None:
     assert f[at.trend : at.missed].reshape(d, -1).tolist() == twin.trend
     assert f[at.missed : at.missed + d].tolist() == twin.missed
     assert i[at.size : at.size + d].tolist() == twin.size
+    _agree_on_smooth(f, i, at, twin)
     assert (i[pyramid.FORGETS], i[pyramid.FORGOTTEN]) == (twin.forgets, twin.forgotten)
     assert f[at.watched : at.last].tolist() == twin.watched
     last = f[at.last : at.base_sum].reshape(-1, d)
@@ -69,6 +70,19 @@ def agree(policy: ParetoZoom, twin: slow.ParetoZoom) -> None:
         assert kept.T.tolist() == [getattr(base, name) for base in twin.bases.values()]
     for k, level in enumerate(twin.levels):
         _agree_on_level(f, i, at, k, level)
+
+
+def _agree_on_smooth(f: Any, i: Any, at: pyramid.Pyramid, twin: slow.ParetoZoom) -> None:
+    n, d = len(twin.smooth_factors), at.learned
+    assert (i[pyramid.SMOOTH_TERMS], i[pyramid.SMOOTH_ROOM], i[pyramid.SEARCHED]) == (n, twin.room, twin.searched)
+    assert i[at.smooth_factor :][: 3 * n].reshape(n, 3).tolist() == [list(term) for term in twin.smooth_factors]
+    assert i[at.scale : at.signal].reshape(d, -1).tolist() == twin.scale
+    assert i[at.signal : at.size].tolist() == twin.signal
+    assert f[at.compared : at.watched].reshape(d, -1).tolist() == twin.compared
+    for o in range(d if n else 0):
+        assert f[at.smooth + o * twin.room :][:n].tolist() == twin.smooth[o]
+        if twin.told < smooth.LAST_TAUGHT:
+            assert np.array_equal(f[at.inverse + o * twin.room**2 :][: n * n].reshape(n, n), twin.inverse[o])
 
 
 def _agree_on_level(f: Any, i: Any, at: pyramid.Pyramid, k: int, level: Level) -> None:
@@ -337,6 +351,14 @@ def test_rewards_that_never_differ(name: str, value: float) -> None:
         (trend, "PRIOR_NOISE", math.nextafter(16, 17)),
         (trend, "SURE", math.nextafter(8, 9)),
         (trend, "PLACE_BITS", 12),
+        (smooth, "BOLDNESS", math.nextafter(4, 5)),
+        (smooth, "MEMORY", math.nextafter(0.7, 1)),
+        (smooth, "NEAR", 0.3),
+        (smooth, "EVEN", 8.0),
+        (smooth, "SPREAD", 1.0),
+        (smooth, "SIGNAL_SPREAD", 1.0),
+        (smooth, "STARTS", ()),
+        (smooth, "SWEEPS", 1),
         (levels, "ALIKE", 3.0),
         (levels, "LEAST_CELLS", 512),
     ],
@@ -400,7 +422,7 @@ def _compare_often(problem: Problem) -> None:
 @settings(max_examples=5)
 @given(seed=st.integers(0, 100), random=st.randoms(use_true_random=False))
 def test_order_between_two_steps_matters_by_rounding_alone(name: str, seed: int, random: Any) -> None:
-    """Once all estimates are made anew of the same rewards."""
+    """Once all estimates are made anew of the same rewards; who foretold them better depends on what was known then."""
     problem = ALL[name]
     policy, other, world = ParetoZoom(problem, seed=seed), ParetoZoom(problem, seed=seed), World(problem, seed=seed)
     lockstep(policy, other, world, 95, scrambled=False)
@@ -418,6 +440,8 @@ def test_order_between_two_steps_matters_by_rounding_alone(name: str, seed: int,
         random.shuffle(parts)
         at = pyramid.pyramid(player._ints)
         refine.refresh_all(player._floats, player._ints, at, np.zeros(at.context + at.finer, np.int64))
+    assert pyramid.pyramid(policy._ints) == at
+    other._floats[at.compared : at.watched] = policy._floats[at.compared : at.watched]
     for context in (world.context() for _ in range(5)):
         assert np.allclose(_indices(other, context), _indices(policy, context), rtol=1e-9, atol=1e-9)
 

@@ -10,8 +10,9 @@ import math
 
 from paretozoom import Problem
 from paretozoom.kernels.kinds import CATEGORICAL, PERIODIC
-from tests.reference.forget import BOLDNESS, Forgets, Known
+from tests.reference.forget import BOLDNESS, Known
 from tests.reference.levels import Block, Cell, Level, Rewards
+from tests.reference.smooth import Smooth
 from tests.reference.trend import LAST_FIT
 
 OWN, BESIDE = 0.75, 0.25
@@ -33,7 +34,7 @@ def due_after(told: int) -> int:
     return told + 1 + told // GROWTH
 
 
-class Estimates(Forgets):
+class Estimates(Smooth):
     """Levels whose cells have estimates, made anew along a path, everywhere, or with the levels."""
 
     def __init__(self, problem: Problem, *, seed: int = 0) -> None:
@@ -193,6 +194,7 @@ class Estimates(Forgets):
         used = self.uses_trend
         if forgot or self.told <= LAST_FIT:
             self.fit()
+        self.fit_smooth(forgot)
         rest_changes = forgot or (self.told <= LAST_FIT and (used or self.uses_trend))
         self.rest = {digits: self._rest(digits, base) for digits, base in self.bases.items()}
         old, self.levels = self.levels, self.choose_splits()

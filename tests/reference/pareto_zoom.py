@@ -19,6 +19,7 @@ from tests.reference.lattice import Lattice, lattice_of
 from tests.reference.levels import Cell
 from tests.reference.pareto import dominated
 from tests.reference.space import Space
+from tests.reference.trend import sum_of_products
 from tests.reference.twin import Answer, Boxes
 
 OPTIMISM = 0.003
@@ -60,7 +61,22 @@ class ParetoZoom(Estimates):
             if math.isnan(self.offset[o]):
                 self.offset[o] = value
         relative = [value - first for value, first in zip(reward, self.offset, strict=True)]
+        if self.smooth_factors:
+            self.teach(point, relative, self.foretell(point, arm))
         self.learn_of(self._digits(point, arm), relative, first_part)
+
+    def foretell(self, point: list[float], arm: int) -> list[float]:
+        """What levels and trend say of the rewards at a point."""
+        context, said = point[: self.first], [0.0] * self.learned
+        last = self.last_level(context)
+        if last >= 0:
+            table = self.row(last, context, 0.0)
+            for cell, weight in self._arm_corners(last, arm if self.arms else point[self.first :]):
+                said = [before + weight * value for before, value in zip(said, table[cell], strict=True)]
+        if self.uses_trend:
+            terms = self.terms(point, self.factors)
+            said = [value + sum_of_products(self.trend[o], terms) for o, value in enumerate(said)]
+        return said
 
     def answer(self, context: list[float], allowed: Boxes) -> Answer:
         """A candidate whose index no other dominates: by the size that it stands for, or by its share of the front."""
@@ -103,16 +119,15 @@ class ParetoZoom(Estimates):
     ) -> list[list[float]]:
         """Estimates and a little of their doubts, of arms by number or by place, relative to the first reward."""
         last = self.last_level(context)
-        if last < 0:
-            return [[0.0] * self.learned for _ in arms]
-        table = self.row(last, context, OPTIMISM if optimism is None else optimism)
+        table = self.row(last, context, OPTIMISM if optimism is None else optimism) if last >= 0 else {}
         rows = []
         for arm in arms:
             row = [0.0] * self.learned
-            for cell, weight in self._arm_corners(last, arm):
+            for cell, weight in self._arm_corners(last, arm) if last >= 0 else []:
                 for o in range(self.learned):
                     row[o] += weight * table[cell][o]
-            rows.append(self.add_trend(row, context, self.arms[arm] if self.arms else arm))
+            place = self.arms[arm] if self.arms else arm
+            rows.append(self.mix_in_smooth(self.add_trend(row, context, place), context, place))
         return rows
 
     def last_level(self, context: Sequence[float]) -> int:

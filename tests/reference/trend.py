@@ -14,13 +14,18 @@ from paretozoom.kernels.kinds import CATEGORICAL, PERIODIC
 from tests.reference.levels import Cell, Levels, Rewards
 
 MOST_LABELS, MOST_TERMS = 16, 128
+MOST_DEGREES, MOST_POLYNOMIALS = 12, 96
 LAST_FIT = 8192
 PLACE_BITS = 10
 SIZES, FIRST_SIZE, UNKNOWN = 12, 6, 1e6
 PRIOR_NOISE, LEAST_NOISE, SURE = 16.0, 1e-12, 8.0
 MOST_MISSED, MOST_FOUND = 0.5, 0.4
 
+STEP = [math.sqrt((2 * k + 3) * (2 * k + 1)) / (k + 1) for k in range(MOST_DEGREES)]
+BACK = [-k / (k + 1) * math.sqrt((2 * k + 3) / max(2 * k - 1, 1)) for k in range(MOST_DEGREES)]
+
 Vector = list[float]
+Factors = list[tuple[int, int, int]]
 
 
 class Trend(Levels):
@@ -29,10 +34,12 @@ class Trend(Levels):
     def __init__(self, problem: Problem, *, seed: int = 0) -> None:
         super().__init__(problem, seed=seed)
         self.functions = [(0, 0)]  # coordinate and which of its functions; the first is the constant
+        numbers = sum(kind != CATEGORICAL for kind in self.kinds)
+        degrees = max(2, min(MOST_DEGREES, MOST_POLYNOMIALS // max(1, numbers)))
         for j, kind in enumerate(self.kinds):
             if kind != CATEGORICAL or self._labels(j) <= MOST_LABELS:
-                self.functions += [(j, which) for which in range(self._labels(j) if kind == CATEGORICAL else 2)]
-        if len(self.functions) > MOST_TERMS:
+                self.functions += [(j, which) for which in range(self._labels(j) if kind == CATEGORICAL else degrees)]
+        if sum(self._is_quadratic(k) for k in range(1, len(self.functions))) >= MOST_TERMS:
             self.functions = [(0, 0)]
         self.factors = self._factors()
         self.uses_trend = False
@@ -45,11 +52,11 @@ class Trend(Levels):
 
     def _factors(self) -> list[tuple[int, int, int]]:
         """The constant and all functions, products of two but for squares, and of labels with squares and products."""
-        order = {k: (j, which) for k, (j, which) in enumerate(self.functions)}
+        order = {k: (j, which) for k, (j, which) in enumerate(self.functions) if k == 0 or self._is_quadratic(k)}
         numbers = [k for k in order if k and not self._is_label(k) and not self._is_square(k)]
         pairs = [
             (a, b)
-            for a, b in itertools.combinations(range(1, len(order)), 2)
+            for a, b in itertools.combinations(list(order)[1:], 2)
             if order[a][0] != order[b][0] and not self._is_square(a) and not self._is_square(b)
         ]
         curves = [(k,) for k in order if self._is_square(k)] + [(a, b) for a, b in pairs if {a, b} <= set(numbers)]
@@ -64,24 +71,33 @@ class Trend(Levels):
     def _is_label(self, k: int) -> bool:
         return k > 0 and self.kinds[self.functions[k][0]] == CATEGORICAL
 
+    def _is_quadratic(self, k: int) -> bool:
+        """Whether a function is one of the trend's: not of a higher degree than 2."""
+        j, which = self.functions[k]
+        return self.kinds[j] == CATEGORICAL or which < 2
+
     def _is_square(self, k: int) -> bool:
         j, which = self.functions[k]
         return k > 0 and self.kinds[j] not in (CATEGORICAL, PERIODIC) and which == 1
 
     # The trend at a place.
 
-    def function(self, k: int, place: Sequence[float]) -> float:
-        """A function at a place: coordinates of contexts and arms."""
-        j, which = self.functions[k]
-        if k == 0:
-            return 1.0
-        if self.kinds[j] == CATEGORICAL:
-            return math.sqrt(self._labels(j)) if int(place[j]) == which else 0.0
-        if self.kinds[j] == PERIODIC:
-            angle = 2.0 * math.pi * place[j]
-            return math.sqrt(2.0) * (math.sin(angle) if which else math.cos(angle))
-        away = 2.0 * place[j] - 1.0
-        return math.sqrt(5.0) * (1.5 * away * away - 0.5) if which else math.sqrt(3.0) * away
+    def values_at(self, place: Sequence[float]) -> Vector:
+        """All functions at a place: coordinates of contexts and arms."""
+        values = [1.0]
+        for j, group in itertools.groupby(self.functions[1:], key=lambda function: function[0]):
+            number = len(list(group))
+            if self.kinds[j] == CATEGORICAL:
+                values += [math.sqrt(number) if int(place[j]) == which else 0.0 for which in range(number)]
+            elif self.kinds[j] == PERIODIC:
+                angles = [2.0 * math.pi * (which // 2 + 1) * place[j] for which in range(number)]
+                values += [
+                    math.sqrt(2.0) * (math.sin(angle) if which % 2 else math.cos(angle))
+                    for which, angle in enumerate(angles)
+                ]
+            else:
+                values += polynomials(number, 2.0 * place[j] - 1.0)
+        return values
 
     def middle(self, digits: Cell) -> Vector:
         """The middle of a base; of finite arms the features themselves."""
@@ -91,52 +107,49 @@ class Trend(Levels):
         ]
         return [*place[: self.first], *self.arms[digits[-1]]] if self.arms else place
 
-    def terms(self, digits: Cell) -> Vector:
-        """All terms in the middle of a base."""
-        values = [self.function(k, self.middle(digits)) for k in range(len(self.functions))]
-        return [values[a] * values[b] * values[c] for a, b, c in self.factors]
+    def terms(self, place: Sequence[float], factors: Factors) -> Vector:
+        """All terms at a place."""
+        values = self.values_at(place)
+        return [values[a] * values[b] * values[c] for a, b, c in factors]
 
     def trend_of(self, digits: Cell, o: int) -> float:
         """The trend in the middle of a base."""
-        return sum_of_products(self.trend[o], self.terms(digits)) if self.uses_trend else 0.0
+        return sum_of_products(self.trend[o], self.terms(self.middle(digits), self.factors)) if self.uses_trend else 0.0
 
     def add_trend(self, index: Vector, context: Sequence[float], arm: Sequence[float]) -> Vector:
         """Some indices of an arm with the trend added: products of functions of arms first, the constant, the rest."""
         if not self.uses_trend:
             return index
-        values = [self.function(k, [*context, *arm]) for k in range(len(self.functions))]
+        values = self.values_at([*context, *arm])
+        return [self.raised(before, values, self.factors, self.trend[o]) for o, before in enumerate(index)]
+
+    def raised(self, value: float, values: Vector, factors: Factors, sizes: Vector, share: float = 1.0) -> float:
+        """A number with a share of some terms added, where functions have some values."""
+        constant, weights = 0.0, [0.0] * len(values)
         of_context = [k == 0 or j < self.first for k, (j, _) in enumerate(self.functions)]
-        raised = []
-        for o, before in enumerate(index):
-            value, constant, weights = before, 0.0, [0.0] * len(values)
-            for size, (a, b, c) in zip(self.trend[o], self.factors, strict=True):
-                product = size * values[a] * values[b]
-                if of_context[c]:
-                    constant += product * values[c]
-                elif of_context[b]:
-                    weights[c] += product
-                else:
-                    value += product * values[c]
-            value += constant
-            for k, weight in enumerate(weights):
-                value = value if of_context[k] else value + weight * values[k]
-            raised.append(value)
-        return raised
+        for size, (a, b, c) in zip(sizes, factors, strict=True):
+            product = share * size * values[a] * values[b]
+            if of_context[c]:
+                constant += product * values[c]
+            elif of_context[b]:
+                weights[c] += product
+            else:
+                value += product * values[c]
+        value += constant
+        for k, weight in enumerate(weights):
+            value = value if of_context[k] else value + weight * values[k]
+        return value
 
     # How it is fitted.
 
     def fit(self) -> None:
         """Fit all objectives, and decide whether to use what came out."""
-        depth = max(1, PLACE_BITS // len(self.bits))
-        places = {digits: self._top(digits, tuple(min(depth, b) for b in self.bits)) for digits in self.bases}
-        table = {digits: self.terms(digits) for digits in self.bases}
+        places = self.places()
+        table = {digits: self.terms(self.middle(digits), self.factors) for digits in self.bases}
         missed = explained = 0.0
         for o in range(self.learned):
-            rewards = dict.fromkeys(places.values(), 0.0)
-            for digits, base in self.bases.items():
-                rewards[places[digits]] += base.count[o]
-            self._fit(o, table, places, rewards)
-            self.missed[o], variance = self._judge(o, table, places, rewards)
+            self._fit(o, table, places, self.rewards_at(places, o))
+            self.missed[o], variance = self.judge(o, table, places, self.trend[o])
             missed, explained = missed + self.missed[o], explained + variance
         found = self.told / len(set(places.values())) * missed / self.learned
         self.uses_trend = missed < MOST_MISSED * explained and found < MOST_FOUND
@@ -197,14 +210,25 @@ class Trend(Levels):
         left = max(square - explained, 1e-12 * square, 1e-300)
         return likely - 0.5 * count * math.log(left / count), out
 
-    def _judge(
-        self, o: int, table: dict[Cell, Vector], places: dict[Cell, Cell], rewards: dict[Cell, float]
-    ) -> tuple[float, float]:
-        """The variances of what the trend misses and explains of the means of places, relative to the noise."""
+    def places(self) -> dict[Cell, Cell]:
+        """The place of each base."""
+        depth = max(1, PLACE_BITS // len(self.bits))
+        return {digits: self._top(digits, tuple(min(depth, b) for b in self.bits)) for digits in self.bases}
+
+    def rewards_at(self, places: dict[Cell, Cell], o: int) -> dict[Cell, float]:
+        """How many rewards of an objective each place has."""
+        rewards = dict.fromkeys(places.values(), 0.0)
+        for digits, base in self.bases.items():
+            rewards[places[digits]] += base.count[o]
+        return rewards
+
+    def judge(self, o: int, table: dict[Cell, Vector], places: dict[Cell, Cell], sizes: Vector) -> tuple[float, float]:
+        """The variances of what terms miss and explain of the means of places, relative to the noise."""
+        rewards = self.rewards_at(places, o)
         sums = {place: [0.0, 0.0, 0.0] for place in rewards}  # above the trend, squares of that, of the trend
         count, total, square = 0.0, 0.0, 0.0
         for digits, base in self.bases.items():
-            trend, here, at = sum_of_products(self.trend[o], table[digits]), base.count[o], sums[places[digits]]
+            trend, here, at = sum_of_products(sizes, table[digits]), base.count[o], sums[places[digits]]
             at[0] += base.total[o] - here * trend
             at[1] += base.square[o] - trend * (2.0 * base.total[o] - here * trend)
             at[2] += here * trend
@@ -225,6 +249,15 @@ class Trend(Levels):
                 free += n - 1.0
         noise, mean = max(noise / free, LEAST_NOISE * square / count, 1e-300), mean / weights
         return max(0.0, missed / weights) / noise, (explained / weights - mean * mean) / noise
+
+
+def polynomials(number: int, u: float) -> Vector:
+    """Legendre's, of mean square 1, from degree 1 on: by Bonnet's recursion."""
+    before, found = 0.0, [1.0]
+    for k in range(number):
+        found.append(STEP[k] * u * found[-1] + BACK[k] * before)
+        before = found[-2]
+    return found[1:]
 
 
 def sum_of_products(sizes: Vector, values: Vector) -> float:

@@ -1,0 +1,82 @@
+"""The smooth estimate: what rewards would be if they changed slowly; the estimates of levels are mixed with it.
+
+Before a reward is learned, levels and smooth estimate both foretell it. The share of the smooth one is what would have
+foretold best, the less the smaller the two differ beside what there is to explain: levels are right in the end.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from paretozoom.kernels.jit import Floats, Ints, part
+from paretozoom.kernels.pyramid import COMPARISONS, SMOOTH_ROOM, SMOOTH_TERMS, TOLD, Pyramid
+from paretozoom.kernels.trend import add_terms, term_at
+
+# What is compared of an objective: two sums, of how many rewards, and the variance that the smooth estimate explains.
+GAIN, APART, COMPARED, EXPLAINED = range(COMPARISONS)
+LAST_TAUGHT = 1024  # rewards until which each is learned at once; later, with the next fit
+EVEN = 16.0  # how sure it is beforehand that both foretell alike
+FIRST_APART, FIRST_COMPARED = 1.0, 4.0
+NEAR = 0.1  # differences of the two, beside what is explained, at which the share is halved
+LARGEST = 1e6
+LARGEST_SIZE = 1e140
+
+
+@part
+def share_of(f: Floats, at: Pyramid, o: int) -> float:
+    """The share of the smooth estimate of an objective."""
+    compared = f[at.compared + o * COMPARISONS :][:COMPARISONS]
+    best = (compared[GAIN] + 0.5 * EVEN) / (compared[APART] + EVEN)
+    apart = (compared[APART] + FIRST_APART) / (compared[COMPARED] + FIRST_COMPARED)
+    far = apart / (NEAR * max(compared[EXPLAINED], 1e-9))
+    return float(min(1.0, max(0.0, best)) * (1.0 - 1.0 / (1.0 + far * far)))
+
+
+@part
+def mix_in_smooth(f: Floats, i: Ints, at: Pyramid, listed: int) -> None:
+    """Mix the smooth estimate into the indices of the listed candidates, where the functions are listed."""
+    for o in range(at.learned):
+        index, share = f[at.indices + o * listed :][:listed], share_of(f, at, o)
+        for candidate in range(listed):
+            index[candidate] *= 1.0 - share
+        sizes = at.smooth + o * i[SMOOTH_ROOM]
+        add_terms(f, i, at, listed, index, at.smooth_factor, i[SMOOTH_TERMS], sizes, share)
+
+
+@part
+def teach(f: Floats, i: Ints, at: Pyramid, rest: Floats, said: Floats) -> None:
+    """Compare both with what was told where the functions stand, and let the smooth estimate learn it."""
+    n, room = i[SMOOTH_TERMS], i[SMOOTH_ROOM]
+    terms, gain = np.empty(n), np.empty(n)
+    for t in range(n):
+        terms[t] = term_at(f, i, at, at.smooth_factor + 3 * t)
+    for o in range(at.learned):
+        if math.isnan(rest[o]):
+            continue
+        sizes, foretold = f[at.smooth + o * room :][:n], 0.0
+        for t in range(n):
+            foretold += sizes[t] * terms[t]
+        apart, noise, compared = foretold - said[o], f[at.noise + o], at.compared + o * COMPARISONS
+        f[compared + GAIN] += min(LARGEST, max(-LARGEST, (rest[o] - said[o]) * apart / noise))
+        f[compared + APART] += min(LARGEST, apart * apart / noise)
+        f[compared + COMPARED] += 1.0
+        if i[TOLD] < LAST_TAUGHT:
+            inverse = f[at.inverse + o * room * room :][: n * n].reshape((n, n))
+            below = 1.0
+            for t in range(n):
+                gain[t] = 0.0
+            for t in range(n):
+                row, times = inverse[t], terms[t]
+                for c in range(n):
+                    gain[c] += times * row[c]
+            for t in range(n):
+                below += gain[t] * terms[t]
+            if below < 0.5:  # nothing that was learned comes to that; the next fit mends it
+                continue
+            for t in range(n):
+                row, step = inverse[t], gain[t] / below
+                sizes[t] = min(LARGEST_SIZE, max(-LARGEST_SIZE, sizes[t] + step * (rest[o] - foretold)))
+                for c in range(n):
+                    row[c] -= step * gain[c]

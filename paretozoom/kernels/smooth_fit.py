@@ -1,0 +1,310 @@
+"""How the smooth estimate is fitted: a Gaussian process, in as many terms as can be afforded.
+
+Rewards at two places are expected to be alike by exp(-(distance / scale)^2 / 2) along each coordinate. Of a term that
+means a variance, and the terms of largest variance are used. The scales are those that make the rewards likeliest; a
+few steps towards them are taken with each fit.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numpy.polynomial import legendre
+
+from paretozoom.kernels.jit import Floats, Ints, inlined, kernel, part
+from paretozoom.kernels.kinds import CATEGORICAL, PERIODIC
+from paretozoom.kernels.pyramid import (
+    BASE_ROOM,
+    BASES,
+    COMPARISONS,
+    FUNCTIONS,
+    SEARCHED,
+    SMOOTH_ROOM,
+    SMOOTH_TERMS,
+    TOLD,
+    Pyramid,
+)
+from paretozoom.kernels.smooth import APART, COMPARED, EXPLAINED, GAIN, LAST_TAUGHT, share_of
+from paretozoom.kernels.trend_fit import UNKNOWN, count_rewards, find_places, judge, tabulate
+
+FIRST_FIT = 32  # rewards
+LAST_FIT = 4096  # rewards until which it is fitted anew whenever levels are made anew; later, after forgetting
+SCALES = 21  # powers of the root of 2, the first is 2**-5
+CENTRE = 7  # the scale that is expected, about a third
+SPREAD = 4.0  # steps by which others are
+MOST_SIGNAL = 20  # of all terms, relative to the noise: powers of 2
+SIGNAL_SPREAD = 6.0
+STARTS = 3, 12, 2  # scales, the same for all coordinates, that are tried each time
+SWEEPS = 2
+BOLDNESS = 4.0  # terms are expected to be so much larger when rewards are learned: see `roughness`
+MEMORY = 0.7  # of what was compared before a fit
+LEAST_SHARE = 0.1  # that the smooth estimate goes on with after its last fit
+DEGREES = 24
+
+
+def _unlikeness() -> npt.NDArray[Any]:
+    """How much less is expected of a polynomial than of the constant, in e-foldings: (scales, degrees)."""
+    places, weights = legendre.leggauss(128)
+    places, weights = (places + 1) / 2, weights / 2
+    values = legendre.legvander(2 * places - 1, DEGREES) * np.sqrt(2 * np.arange(DEGREES + 1) + 1) * weights[:, None]
+    rows = []
+    for scale in range(SCALES):
+        away = (places[:, None] - places) * 2.0 ** (5 - 0.5 * scale)
+        variances = np.einsum("ik,ij,jk->k", values, np.exp(-away * away / 2), values)
+        rows.append(-np.log(np.maximum(variances, 1e-12)))
+    table = np.array(rows)
+    return np.maximum(0.0, np.round(table - table[:, :1], 6))  # rounded, so that all machines have the same
+
+
+UNLIKENESS = _unlikeness()
+
+
+@part
+def _unlike(i: Ints, at: Pyramid, k: int, scale: int) -> float:
+    """How much less is expected of function k than of the constant, in e-foldings."""
+    j, which = i[at.function + 2 * k], i[at.function + 2 * k + 1]
+    if i[at.kinds + j] == CATEGORICAL:
+        return 2.0 ** (scale - CENTRE)
+    return float(UNLIKENESS[scale, 2 * (which // 2 + 1) if i[at.kinds + j] == PERIODIC else which + 1])
+
+
+@part
+def choose_terms(i: Ints, at: Pyramid) -> None:
+    """Write the factors of the terms of which most is expected, by the smallest scale of all objectives."""
+    functions, room = i[FUNCTIONS], i[SMOOTH_ROOM]
+    cost, coordinate = np.zeros(functions), np.full(functions, -1)
+    for k in range(1, functions):
+        j = coordinate[k] = i[at.function + 2 * k]
+        least = SCALES
+        for o in range(at.learned):
+            least = min(least, i[at.scale + o * at.dim + j])
+        cost[k] = _unlike(i, at, k, least)
+    order = np.argsort(cost, kind="mergesort")
+    most, limit, found = 64 * room, 1.0, 0  # of pairs alone there may be 8,000
+    three, price = np.zeros((most, 3), np.int64), np.zeros(most)
+    while found < room and limit < 300.0:
+        found = 0
+        for a in range(functions):
+            first = order[a]
+            if cost[first] > limit:
+                break
+            for b in range(a + (first != 0), functions):
+                second = order[b]
+                two = cost[first] + cost[second]
+                if two > limit:
+                    break
+                if second != 0 and coordinate[second] == coordinate[first]:
+                    continue
+                for c in range(b + (second != 0), functions):
+                    third = order[c]
+                    if two + cost[third] > limit or found == most:
+                        break
+                    if third != 0 and (coordinate[third] in (coordinate[first], coordinate[second])):
+                        continue
+                    three[found, 0], three[found, 1], three[found, 2] = first, second, third
+                    price[found] = two + cost[third]
+                    found += 1
+        limit *= 1.25
+    cheapest = np.argsort(price[:found], kind="mergesort")
+    i[SMOOTH_TERMS] = min(found, room)
+    for t in range(i[SMOOTH_TERMS]):
+        i[at.smooth_factor + 3 * t : at.smooth_factor + 3 * t + 3] = np.sort(three[cheapest[t]])
+
+
+@inlined
+def _square(value: float) -> float:
+    return value * value
+
+
+@part
+def _expect(i: Ints, at: Pyramid, o: int, variance: Floats) -> float:
+    """Write the variances of terms, relative to the noise; returns how likely scales and signal are (a logarithm)."""
+    unlike, likely = np.zeros(i[FUNCTIONS]), -0.5 * _square(i[at.signal + o] / SIGNAL_SPREAD)
+    scale = i[at.scale + o * at.dim :][: at.dim]
+    for j in range(at.dim):
+        likely -= 0.5 * _square((scale[j] - CENTRE) / SPREAD)
+    for k in range(1, i[FUNCTIONS]):
+        unlike[k] = _unlike(i, at, k, scale[i[at.function + 2 * k]])
+    total = 0.0
+    for t in range(len(variance)):
+        factor = at.smooth_factor + 3 * t
+        variance[t] = math.exp(-min(50.0, unlike[i[factor]] + unlike[i[factor + 1]] + unlike[i[factor + 2]]))
+        total += variance[t]
+    signal = 2.0 ** i[at.signal + o] / total
+    for t in range(len(variance)):
+        variance[t] *= signal
+    variance[0] = UNKNOWN
+    return likely
+
+
+@kernel
+def factorise(a: Floats, y: Floats) -> tuple[float, float]:
+    """Replace the upper half of `a` by its Cholesky factor U, and y by what solves U'x = y.
+
+    Returns half the logarithm of the determinant, and the square of the solution.
+    """
+    n, half, square = len(y), 0.0, 0.0
+    for k in range(n):
+        pivot = math.sqrt(max(a[k, k], 1e-300))
+        half += math.log(pivot)
+        y[k] /= pivot
+        square += y[k] * y[k]
+        row = a[k, k:]
+        for c in range(n - k):
+            row[c] /= pivot
+        for r in range(k + 1, n):
+            factor, rest, below = a[k, r], a[k, r:], a[r, r:]
+            y[r] -= factor * y[k]
+            for c in range(n - r):  # from 0 on, so that several are done at once
+                below[c] -= factor * rest[c]
+    return half, square
+
+
+@part
+def _likely(i: Ints, at: Pyramid, o: int, gram: Floats, right: Floats, square: float, count: float) -> float:
+    """How likely the rewards are (a logarithm, but for a constant) by the scales and the signal of an objective."""
+    n = len(right)
+    a, y, variance = gram.copy(), right.copy(), np.empty(n)
+    likely = _expect(i, at, o, variance)
+    for k in range(n):
+        a[k, k] += 1.0 / variance[k]
+        likely -= 0.5 * math.log(variance[k])
+    half, explained = factorise(a, y)
+    return likely - half - 0.5 * count * math.log(max(square - explained, 1e-12 * square, 1e-300) / count)
+
+
+@part
+def _step(i: Ints, at: Pyramid, o: int, what: int, step: int) -> None:
+    """Change the scale of a coordinate, of all (-1), or the signal (-2)."""
+    if what == -2:
+        i[at.signal + o] += step
+    for j in range(at.dim):
+        if what in (-1, j):
+            i[at.scale + o * at.dim + j] += step
+
+
+@part
+def _search(i: Ints, at: Pyramid, o: int, gram: Floats, right: Floats, square: float, count: float) -> None:
+    """Take some steps towards the scales and the signal that make the rewards likeliest."""
+    scale = i[at.scale + o * at.dim :][: at.dim]
+    likely, best = _likely(i, at, o, gram, right, square, count), scale.copy()
+    for start in range(STARTS[0], STARTS[1], STARTS[2]):
+        scale[:] = start
+        value = _likely(i, at, o, gram, right, square, count)
+        if value > likely:
+            likely = value
+            best[:] = start
+    scale[:] = best
+    for _ in range(SWEEPS):
+        moved = False
+        for what in range(-2, at.dim):
+            for step in (1, -1):
+                _step(i, at, o, what, step)
+                if scale.min() >= 0 and scale.max() < SCALES and abs(i[at.signal + o]) <= MOST_SIGNAL:
+                    value = _likely(i, at, o, gram, right, square, count)
+                    if value > likely:
+                        likely, moved = value, True
+                        break
+                _step(i, at, o, what, -step)
+        if not moved:
+            break
+
+
+@part
+def _sum_products(i: Ints, at: Pyramid, table: Floats, o: int, gram: Floats) -> None:
+    """Write the sums of products of terms over the rewards of an objective, above the diagonal."""
+    gram[:] = 0.0
+    for base in range(len(table)):
+        count, row = i[at.base_count + o * i[BASE_ROOM] + base], table[base]
+        if count > 0:
+            for t in range(len(row)):
+                weighed, sums, rest = count * row[t], gram[t, t:], row[t:]
+                for other in range(len(rest)):
+                    sums[other] += weighed * rest[other]
+
+
+@part
+def _learn(f: Floats, i: Ints, at: Pyramid, o: int, gram: Floats, right: Floats) -> None:
+    """Write how much of each term there is, and the inverse that one more reward needs."""
+    n, room = len(right), i[SMOOTH_ROOM]
+    a, up, y, variance = gram.copy(), np.zeros((n, n)), right.copy(), np.empty(n)
+    _expect(i, at, o, variance)
+    for k in range(n):
+        a[k, k] += 1.0 / (variance[k] if k == 0 else BOLDNESS * variance[k])
+    factorise(a, y)
+    sizes = f[at.smooth + o * room :][:n]
+    for k in range(n - 1, -1, -1):
+        total = y[k]
+        for c in range(k + 1, n):
+            total -= a[k, c] * sizes[c]
+        sizes[k] = total / a[k, k]
+    if i[TOLD] >= LAST_TAUGHT:
+        return
+    for r in range(n - 1, -1, -1):  # the inverse of U, row by row
+        for k in range(r + 1, n):
+            factor, row, below = a[r, k], up[r, k:], up[k, k:]
+            for c in range(n - k):
+                row[c] -= factor * below[c]
+        up[r, r] = 1.0
+        for c in range(r, n):
+            up[r, c] /= a[r, r]
+    inverse = f[at.inverse + o * room * room :][: n * n].reshape((n, n))
+    for r in range(n):
+        for s in range(r, n):
+            total = 0.0
+            for c in range(s, n):
+                total += up[r, c] * up[s, c]
+            inverse[r, s] = inverse[s, r] = total
+
+
+@part
+def _is_counted_alike(i: Ints, at: Pyramid, o: int) -> bool:
+    """Whether an objective has as many rewards everywhere as the one before it."""
+    here, before = at.base_count + o * i[BASE_ROOM], at.base_count + (o - 1) * i[BASE_ROOM]
+    return o > 0 and (i[here : here + i[BASES]] == i[before : before + i[BASES]]).all()
+
+
+@part
+def fit_smooth(f: Floats, i: Ints, at: Pyramid, digits: Ints, base_arm: Ints, forgets: bool) -> None:
+    """Fit the smooth estimate of all objectives; it is given up for good where levels say the same."""
+    if i[TOLD] < FIRST_FIT or i[SMOOTH_ROOM] == 0:
+        return
+    searches = forgets or i[TOLD] >= i[SEARCHED] + i[SEARCHED] // 2
+    if searches:
+        i[SEARCHED] = i[TOLD]
+    choose_terms(i, at)
+    bases, n, place = i[BASES], i[SMOOTH_TERMS], np.zeros(i[BASES], np.int64)
+    table = tabulate(f, i, at, digits, base_arm, at.smooth_factor, n)
+    rewards, gram, right = np.zeros(find_places(i, at, digits, place)), np.empty((n, n)), np.empty(n)
+    for o in range(at.learned):
+        square, count = 0.0, 0.0
+        right[:] = 0.0
+        for base in range(bases):
+            entry = o * i[BASE_ROOM] + base
+            count += i[at.base_count + entry]
+            square += f[at.base_square + entry]
+            for t in range(n):
+                right[t] += f[at.base_sum + entry] * table[base, t]
+        if not _is_counted_alike(i, at, o):
+            _sum_products(i, at, table, o, gram)
+        if count > 0.0 and searches:
+            _search(i, at, o, gram, right, square, count)
+        _learn(f, i, at, o, gram, right)
+        count_rewards(i, at, place, o, rewards)
+        sizes, compared = f[at.smooth + o * i[SMOOTH_ROOM] :][:n], at.compared + o * COMPARISONS
+        f[compared + EXPLAINED] = judge(f, i, at, table, place, rewards, o, sizes)[1]
+        f[compared + GAIN] *= MEMORY
+        f[compared + APART] *= MEMORY
+        f[compared + COMPARED] *= MEMORY
+
+
+@part
+def give_up_smooth(f: Floats, i: Ints, at: Pyramid) -> None:
+    """Do without the smooth estimate if levels say the same."""
+    for o in range(at.learned):
+        if share_of(f, at, o) >= LEAST_SHARE:
+            return
+    i[SMOOTH_TERMS] = 0
