@@ -27,6 +27,7 @@ from paretozoom.kernels.pyramid import (
     USES_TREND,
     Pyramid,
     add_to_cell,
+    allocate,
     arm_cell,
     block_of,
     context_key,
@@ -101,9 +102,8 @@ def rebuild(f: Floats, i: Ints) -> tuple[Floats, Ints]:
     for level in range(levels):
         head[CELL_ROOM] += 2 * visited[level] * old.learned * STATISTICS * chosen[level, 2]
     head[NEXT] = head[TOLD] + max(4, head[TOLD] // (5 if head[TOLD] < EARLY else 2))
-    new = pyramid(head)
-    more_f, more_i = np.zeros(new.floats), np.zeros(new.ints, np.int64)
-    more_i[:HEADER] = head
+    more_f, more_i = allocate(head)
+    new = pyramid(more_i)
     copy_bases(f, i, old, more_f, more_i, new)
     write_levels(more_i, new, chosen, levels, cell_of_arm)
     same = 0 if rest_changes else _same_levels(i, old, chosen, levels)

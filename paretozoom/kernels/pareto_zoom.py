@@ -37,6 +37,7 @@ from paretozoom.kernels.pyramid import (
     Pyramid,
     add_to_base,
     add_to_cell,
+    allocate,
     arm_cell,
     base_of,
     block_of,
@@ -217,9 +218,8 @@ def room(f: Floats, i: Ints) -> tuple[Floats, Ints]:
         head[BLOCK_ROOM] *= 2
     if head[CELL_ROOM] < i[USED] + cells:
         head[CELL_ROOM] = 2 * (i[USED] + cells)
-    new = pyramid(head)
-    more_f, more_i = np.zeros(new.floats), np.zeros(new.ints, np.int64)
-    more_i[:HEADER] = head
+    more_f, more_i = allocate(head)
+    new = pyramid(more_i)
     copy_bases(f, i, at, more_f, more_i, new)
     more_i[new.parent : new.base_key] = i[at.parent : at.base_key]
     n = i[BLOCKS]

@@ -8,7 +8,7 @@ cells of all bits, of which the levels can be made anew with other splits.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -16,14 +16,14 @@ from paretozoom.kernels import balls
 from paretozoom.kernels.jit import Floats, Ints, inlined, kernel, part
 from paretozoom.kernels.kinds import CATEGORICAL, MOST_CANDIDATES
 
-# i[:HEADER]. FINER is how many coordinates arms are split by: their own, or features and number of a finite arm.
+# i[:LAYOUT]. FINER is how many coordinates arms are split by: their own, or features and number of a finite arm.
 CONTEXT, DIM, LEARNED, ARMS, FINER, TOLD, NEXT, LEVELS, BASES, BLOCKS = range(10)
 KEY0, KEY1 = balls.KEY0, balls.KEY1  # where `lattice` looks for them
 BASE_ROOM, BLOCK_ROOM, CELL_ROOM = range(12, 15)
 USED, CELLS, PER_CELL, NUMBERED, MOST_FINE, DUE, ALONG_FRONT = range(15, 22)
 FUNCTIONS, CONTEXT_FUNCTIONS, TERMS, USES_TREND, FORGETS, FORGOTTEN = range(22, 28)
 SMOOTH_ROOM, SMOOTH_TERMS, SEARCHED = range(28, 31)  # there are no terms as long as the smooth estimate is not used
-HEADER = 31
+LAYOUT = 31
 
 PLACE_BITS = 10  # of all coordinates together, that places are told apart by
 PLACES = 1 << PLACE_BITS
@@ -35,7 +35,7 @@ STATISTICS = 5
 COMPARISONS = 4
 
 
-class Pyramid(NamedTuple):
+class Pyramid:
     """Sizes, and where each part of the two arrays begins."""
 
     context: int
@@ -70,7 +70,7 @@ class Pyramid(NamedTuple):
     smooth_factor: int  # (smooth room, 3) the functions that a term of the smooth estimate is the product of
     scale: int  # (d, dim) how far along each coordinate rewards are alike
     signal: int  # (d,) how much of the rewards is expected of all terms of the smooth estimate
-    size: int  # (d,) how large terms are expected to be
+    expected: int  # (d,) how large terms are expected to be
     inner: int  # (MOST_LEVELS,) the coordinate of arms of which a level has one bit more, or -1
     outer: int  # (MOST_LEVELS,) the coordinate of contexts of which a level has one bit more, or -1
     depth: int  # (MOST_LEVELS, context + finer) how many bits a level has of each coordinate
@@ -106,126 +106,92 @@ class Pyramid(NamedTuple):
     ints: int
 
 
+# Where the layout is kept in i, behind what it follows from: a record, of which only the address is handed on.
+_record: Any = np.dtype([(name, np.int64) for name in Pyramid.__annotations__])
+HEADER = LAYOUT + len(Pyramid.__annotations__)
+
+
 @kernel
 def pyramid(i: Ints) -> Pyramid:
-    """Read the layout off a header."""
+    """The layout of a memory, which must outlive it."""
+    at: Pyramid = i[LAYOUT:HEADER].view(_record)[0]
+    return at
+
+
+@kernel
+def lay_out(i: Ints) -> None:
+    """Write the layout that the numbers of a header ask for into it."""
+    at = pyramid(i)
     context, dim, d, arms, finer = i[CONTEXT], i[DIM], i[LEARNED], i[ARMS], i[FINER]
     coordinates, bases, blocks = context + finer, i[BASE_ROOM], i[BLOCK_ROOM]
     candidates = arms if arms > 0 else MOST_CANDIDATES
     arm_functions = i[FUNCTIONS] - i[CONTEXT_FUNCTIONS]
-    feature = i[CELLS] * 2 * (dim - context)
-    offset = feature + arms * (dim - context)
-    noise = offset + d
-    roughness = noise + d
-    arm_value = roughness + MOST_LEVELS * d
-    trend = arm_value + arm_functions * arms
-    missed = trend + d * i[TERMS]
-    smooth = missed + d
-    inverse = smooth + d * i[SMOOTH_ROOM]
-    compared = inverse + d * i[SMOOTH_ROOM] * i[SMOOTH_ROOM]
-    watched = compared + COMPARISONS * d
-    last = watched + 4
-    base_sum = last + PLACES * d
-    base_square = base_sum + d * bases
-    block = base_square + d * bases
-    arm = block + i[CELL_ROOM]
-    row = arm + (0 if arms > 0 else candidates * (dim - context))
-    corner_weight = row + d * i[MOST_FINE]
-    indices = corner_weight + (candidates << MOST_MIXED)
-    value = indices + d * candidates
-    listed_value = value + i[FUNCTIONS]
-    kinds = HEADER
-    values = kinds + dim
-    bits = values + dim
-    function = bits + coordinates
-    factor = function + 2 * i[FUNCTIONS]
-    smooth_factor = factor + 3 * i[TERMS]
-    scale = smooth_factor + 3 * i[SMOOTH_ROOM]
-    signal = scale + d * dim
-    size = signal + d
-    inner = size + d
-    outer = inner + MOST_LEVELS
-    depth = outer + MOST_LEVELS
-    arm_cells = depth + MOST_LEVELS * coordinates
-    table = arm_cells + MOST_LEVELS
-    parent = table + MOST_LEVELS
-    beside = parent + i[NUMBERED]
-    cell_of_arm = beside + i[NUMBERED]
-    base_key = cell_of_arm + MOST_LEVELS * arms
-    base_count = base_key + bases
-    base_slot = base_count + d * bases
-    block_key = base_slot + 2 * bases
-    block_level = block_key + blocks
-    block_start = block_level + blocks
-    block_base = block_start + blocks
-    block_told = block_base + blocks
-    block_due = block_told + blocks
-    block_slot = block_due + blocks
-    corner = block_slot + 2 * blocks
-    arm_chosen = corner + (candidates << MOST_MIXED)
-    return Pyramid(
-        context,
-        dim,
-        d,
-        arms,
-        finer,
-        candidates,
-        0,
-        feature,
-        offset,
-        noise,
-        roughness,
-        arm_value,
-        trend,
-        missed,
-        smooth,
-        inverse,
-        compared,
-        watched,
-        last,
-        base_sum,
-        base_square,
-        block,
-        kinds,
-        values,
-        bits,
-        function,
-        factor,
-        smooth_factor,
-        scale,
-        signal,
-        size,
-        inner,
-        outer,
-        depth,
-        arm_cells,
-        table,
-        parent,
-        beside,
-        cell_of_arm,
-        base_key,
-        base_count,
-        base_slot,
-        block_key,
-        block_level,
-        block_start,
-        block_base,
-        block_told,
-        block_due,
-        block_slot,
-        arm,
-        row,
-        corner_weight,
-        indices,
-        value,
-        listed_value,
-        corner,
-        arm_chosen,
-        arm_chosen + candidates,
-        arm_chosen + 2 * candidates,
-        listed_value + arm_functions * candidates,
-        arm_chosen + 3 * candidates,
-    )
+    at.context, at.dim, at.learned, at.arms, at.finer, at.candidates = context, dim, d, arms, finer, candidates
+    at.cells = 0
+    at.feature = i[CELLS] * 2 * (dim - context)
+    at.offset = at.feature + arms * (dim - context)
+    at.noise = at.offset + d
+    at.roughness = at.noise + d
+    at.arm_value = at.roughness + MOST_LEVELS * d
+    at.trend = at.arm_value + arm_functions * arms
+    at.missed = at.trend + d * i[TERMS]
+    at.smooth = at.missed + d
+    at.inverse = at.smooth + d * i[SMOOTH_ROOM]
+    at.compared = at.inverse + d * i[SMOOTH_ROOM] * i[SMOOTH_ROOM]
+    at.watched = at.compared + COMPARISONS * d
+    at.last = at.watched + 4
+    at.base_sum = at.last + PLACES * d
+    at.base_square = at.base_sum + d * bases
+    at.block = at.base_square + d * bases
+    at.arm = at.block + i[CELL_ROOM]
+    at.row = at.arm + (0 if arms > 0 else candidates * (dim - context))
+    at.corner_weight = at.row + d * i[MOST_FINE]
+    at.indices = at.corner_weight + (candidates << MOST_MIXED)
+    at.value = at.indices + d * candidates
+    at.listed_value = at.value + i[FUNCTIONS]
+    at.kinds = HEADER
+    at.values = at.kinds + dim
+    at.bits = at.values + dim
+    at.function = at.bits + coordinates
+    at.factor = at.function + 2 * i[FUNCTIONS]
+    at.smooth_factor = at.factor + 3 * i[TERMS]
+    at.scale = at.smooth_factor + 3 * i[SMOOTH_ROOM]
+    at.signal = at.scale + d * dim
+    at.expected = at.signal + d
+    at.inner = at.expected + d
+    at.outer = at.inner + MOST_LEVELS
+    at.depth = at.outer + MOST_LEVELS
+    at.arm_cells = at.depth + MOST_LEVELS * coordinates
+    at.table = at.arm_cells + MOST_LEVELS
+    at.parent = at.table + MOST_LEVELS
+    at.beside = at.parent + i[NUMBERED]
+    at.cell_of_arm = at.beside + i[NUMBERED]
+    at.base_key = at.cell_of_arm + MOST_LEVELS * arms
+    at.base_count = at.base_key + bases
+    at.base_slot = at.base_count + d * bases
+    at.block_key = at.base_slot + 2 * bases
+    at.block_level = at.block_key + blocks
+    at.block_start = at.block_level + blocks
+    at.block_base = at.block_start + blocks
+    at.block_told = at.block_base + blocks
+    at.block_due = at.block_told + blocks
+    at.block_slot = at.block_due + blocks
+    at.corner = at.block_slot + 2 * blocks
+    at.arm_chosen = at.corner + (candidates << MOST_MIXED)
+    at.listed = at.arm_chosen + candidates
+    at.spare = at.listed + candidates
+    at.ints = at.spare + candidates
+    at.floats = at.listed_value + arm_functions * candidates
+
+
+@kernel
+def allocate(head: Ints) -> tuple[Floats, Ints]:
+    """A memory with this header, and zeros."""
+    lay_out(head)
+    at = pyramid(head)
+    f, i = np.zeros(at.floats), np.zeros(at.ints, np.int64)
+    i[:HEADER] = head
+    return f, i
 
 
 @inlined

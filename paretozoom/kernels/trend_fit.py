@@ -111,11 +111,11 @@ def _fit_one(f: Floats, i: Ints, at: Pyramid, table: Floats, place: Ints, reward
     if count == 0.0:
         f[at.trend + o * terms : at.trend + (o + 1) * terms] = 0.0
         return
-    best, trial, likely, now = np.zeros(terms), np.zeros(terms), -math.inf, i[at.size + o]
+    best, trial, likely, now = np.zeros(terms), np.zeros(terms), -math.inf, i[at.expected + o]
     for size in range(max(0, now - 1), min(SIZES, now + 2)):
         value = _solve(gram, right, square, count, size, trial)
         if value > likely:
-            likely, i[at.size + o] = value, size
+            likely, i[at.expected + o] = value, size
             best[:] = trial
     f[at.trend + o * terms : at.trend + (o + 1) * terms] = best
 

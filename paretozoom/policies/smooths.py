@@ -41,7 +41,7 @@ def arrays_of(f: Floats, i: Ints) -> dict[str, npt.NDArray[Any]]:
         "inverse": f[at.inverse : at.compared].reshape(d, room * room)[:, : side * side].reshape(d, side, side).copy(),
         "compared": f[at.compared : at.watched].reshape(d, -1).copy(),
         "scale": i[at.scale : at.signal].reshape(d, -1).copy(),
-        "signal": i[at.signal : at.size].copy(),
+        "signal": i[at.signal : at.expected].copy(),
     }
 
 
@@ -80,7 +80,7 @@ def fill(f: Floats, i: Ints, arrays: Arrays) -> None:
     if not ((scale >= 0) & (scale < smooth_fit.SCALES)).all() or (abs(signal) > smooth_fit.MOST_SIGNAL).any():
         most = f"0 to {smooth_fit.SCALES - 1}, and at most {smooth_fit.MOST_SIGNAL}"
         raise Refused(f"snapshot: scale and signal are {scale.tolist()} and {signal.tolist()}, expected {most}")
-    i[at.scale : at.signal], i[at.signal : at.size] = scale.ravel(), signal
+    i[at.scale : at.signal], i[at.signal : at.expected] = scale.ravel(), signal
 
 
 def _side(terms: int, told: int) -> int:

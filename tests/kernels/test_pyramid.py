@@ -87,9 +87,8 @@ def _parents(arm: list[Any], levels: list[list[int]]) -> list[tuple[list[int], l
     chosen = np.array(rows)
     head = policy._ints[: pyramid.HEADER].copy()
     head[pyramid.LEVELS], head[pyramid.NUMBERED] = len(rows), chosen[:, 2].sum()
-    at = pyramid.pyramid(head)
-    i = np.zeros(at.ints, np.int64)
-    i[: pyramid.HEADER] = head
+    _, i = pyramid.allocate(head)
+    at = pyramid.pyramid(i)
     i[at.kinds : at.values] = policy.problem.encoding.kinds
     calibrate.write_levels(i, at, chosen, len(rows), np.zeros((len(rows), 0), np.int64))
     found = []

@@ -58,7 +58,7 @@ def agree(policy: ParetoZoom, twin: slow.ParetoZoom) -> None:
     assert i[pyramid.USES_TREND] == twin.uses_trend
     assert f[at.trend : at.missed].reshape(d, -1).tolist() == twin.trend
     assert f[at.missed : at.missed + d].tolist() == twin.missed
-    assert i[at.size : at.size + d].tolist() == twin.size
+    assert i[at.expected : at.expected + d].tolist() == twin.size
     _agree_on_smooth(f, i, at, twin)
     assert (i[pyramid.FORGETS], i[pyramid.FORGOTTEN]) == (twin.forgets, twin.forgotten)
     assert f[at.watched : at.last].tolist() == twin.watched
@@ -77,7 +77,7 @@ def _agree_on_smooth(f: Any, i: Any, at: pyramid.Pyramid, twin: slow.ParetoZoom)
     assert (i[pyramid.SMOOTH_TERMS], i[pyramid.SMOOTH_ROOM], i[pyramid.SEARCHED]) == (n, twin.room, twin.searched)
     assert i[at.smooth_factor :][: 3 * n].reshape(n, 3).tolist() == [list(term) for term in twin.smooth_factors]
     assert i[at.scale : at.signal].reshape(d, -1).tolist() == twin.scale
-    assert i[at.signal : at.size].tolist() == twin.signal
+    assert i[at.signal : at.expected].tolist() == twin.signal
     assert f[at.compared : at.watched].reshape(d, -1).tolist() == twin.compared
     for o in range(d if n else 0):
         assert f[at.smooth + o * twin.room :][:n].tolist() == twin.smooth[o]
