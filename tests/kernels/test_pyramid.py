@@ -28,6 +28,13 @@ def told(problem: Problem, rounds: int) -> tuple[Any, Any, Any]:
     return policy._floats, policy._ints, pyramid.pyramid(policy._ints)
 
 
+def test_a_layout_is_read_by_name_in_python_too() -> None:
+    names = pyramid.Pyramid.__annotations__
+    assert not [name for name in names if hasattr(np.record, name)]  # a record has names of its own, which come first
+    _, i, at = told(ALL["plane"], 10)
+    assert [getattr(at, name) for name in names] == i[pyramid.LAYOUT : pyramid.HEADER].tolist()
+
+
 @pytest.mark.parametrize("name", ["plane", "mixed contexts", "features"])
 def test_tables_survive_growth(name: str) -> None:
     """There is room for 64 places at first, and for 64 blocks; every one is found by its key in tables that grew."""
