@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from paretozoom.kernels.jit import Floats, Ints, kernel
+from paretozoom.kernels.ordering import order_of
 
 
 @kernel
@@ -20,16 +21,21 @@ def weigh_front(vectors: Floats, marks: Ints) -> Floats:
     >>> weigh_front(np.array([[0.0, 1.0, 0.5, 0.0], [1.0, 0.0, 0.9, 0.0]]), np.array([1, 1, 1, 0])).round(2).tolist()
     [0.25, 0.51, 0.77, 0.0]
     """
-    d, front = len(vectors), np.flatnonzero(marks)
-    scaled = np.zeros((len(front), d))
+    d, marked, front = len(vectors), 0, np.empty(len(marks), np.int64)
+    for k in range(len(marks)):
+        front[marked] = k
+        marked += marks[k]
+    front = front[:marked]
+    scaled, weights = np.zeros((marked, d)), np.zeros(marked)
     for o in range(d):
-        values = vectors[o][front]
-        span = values.max() - values.min()
-        if span > 0.0:
-            scaled[:, o] = values / span
-    weights = np.zeros(len(front))
+        low, high = math.inf, -math.inf
+        for k in range(marked):
+            low, high = min(low, vectors[o, front[k]]), max(high, vectors[o, front[k]])
+        if high > low:
+            for k in range(marked):
+                scaled[k, o] = vectors[o, front[k]] / (high - low)
     if d == 2:
-        order = np.argsort(scaled[:, 0], kind="mergesort")
+        order = order_of(scaled[:, 0].copy())
         for k in range(1, len(front)):
             step = _apart(scaled[order[k]], scaled[order[k - 1]]) / 2.0
             weights[order[k]] += step
@@ -60,7 +66,8 @@ def _share(scaled: Floats, order: Ints, weights: Floats) -> None:
         while end < len(order) and _apart(scaled[order[first]], scaled[order[end]]) == 0.0:
             total += weights[order[end]]
             end += 1
-        weights[order[first:end]] = total / (end - first)
+        for k in range(first, end):
+            weights[order[k]] = total / (end - first)
         first = end
 
 

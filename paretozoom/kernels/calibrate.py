@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from paretozoom.kernels.forget import forget_half
-from paretozoom.kernels.jit import Floats, Ints, kernel, part
+from paretozoom.kernels.jit import Floats, Ints, inlined, kernel, part
 from paretozoom.kernels.kinds import CATEGORICAL, PERIODIC
 from paretozoom.kernels.pyramid import (
     ARMS,
@@ -66,7 +66,7 @@ def copy_bases(f: Floats, i: Ints, old: Pyramid, more_f: Floats, more_i: Ints, n
         more_i[new.base_slot + place] = base + 1
 
 
-@kernel
+@inlined
 def rebuild(f: Floats, i: Ints) -> tuple[Floats, Ints]:
     """Copies of the arrays with new splits, blocks, noise and roughness. Forgets first, and fits the trend, in both."""
     old, forgets = pyramid(i), i[FORGETS] == 1

@@ -16,6 +16,7 @@ from numpy.polynomial import legendre
 
 from paretozoom.kernels.jit import Floats, Ints, inlined, kernel, part
 from paretozoom.kernels.kinds import CATEGORICAL, PERIODIC
+from paretozoom.kernels.ordering import order_of
 from paretozoom.kernels.pyramid import (
     BASE_ROOM,
     BASES,
@@ -82,7 +83,7 @@ def choose_terms(i: Ints, at: Pyramid) -> None:
         for o in range(at.learned):
             least = min(least, i[at.scale + o * at.dim + j])
         cost[k] = _unlike(i, at, k, least)
-    order = np.argsort(cost, kind="mergesort")
+    order = order_of(cost)
     most, limit, found = 64 * room, 1.0, 0  # of pairs alone there may be 8,000
     three, price = np.zeros((most, 3), np.int64), np.zeros(most)
     while found < room and limit < 300.0:
@@ -108,10 +109,12 @@ def choose_terms(i: Ints, at: Pyramid) -> None:
                     price[found] = two + cost[third]
                     found += 1
         limit *= 1.25
-    cheapest = np.argsort(price[:found], kind="mergesort")
+    cheapest = order_of(price[:found])
     i[SMOOTH_TERMS] = min(found, room)
     for t in range(i[SMOOTH_TERMS]):
-        i[at.smooth_factor + 3 * t : at.smooth_factor + 3 * t + 3] = np.sort(three[cheapest[t]])
+        first, second, third = three[cheapest[t]]
+        low, high, factors = min(first, second, third), max(first, second, third), at.smooth_factor + 3 * t
+        i[factors], i[factors + 1], i[factors + 2] = low, first + second + third - low - high, high
 
 
 @inlined
@@ -267,7 +270,7 @@ def _is_counted_alike(i: Ints, at: Pyramid, o: int) -> bool:
     return o > 0 and (i[here : here + i[BASES]] == i[before : before + i[BASES]]).all()
 
 
-@part
+@inlined
 def fit_smooth(f: Floats, i: Ints, at: Pyramid, digits: Ints, base_arm: Ints, forgets: bool) -> None:
     """Fit the smooth estimate of all objectives; it is given up for good where levels say the same."""
     if i[TOLD] < FIRST_FIT or i[SMOOTH_ROOM] == 0:

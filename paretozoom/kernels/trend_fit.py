@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from paretozoom.kernels.functions import stand_at_base
-from paretozoom.kernels.jit import Floats, Ints, kernel, part
+from paretozoom.kernels.jit import Floats, Ints, inlined, kernel, part
 from paretozoom.kernels.pyramid import BASE_ROOM, BASES, PLACE_BITS, TERMS, TOLD, USES_TREND, Pyramid
 from paretozoom.kernels.splits import halves, regroup
 from paretozoom.kernels.trend import term_at, trend_at
@@ -156,7 +156,7 @@ def judge(
     return max(0.0, missed / weights) / noise, (explained / weights - mean * mean) / noise
 
 
-@part
+@inlined
 def fit_trend(f: Floats, i: Ints, at: Pyramid, digits: Ints, base_arm: Ints) -> None:
     """Fit the trend of all objectives to the bases, and decide whether to use it."""
     bases, terms = i[BASES], i[TERMS]
