@@ -6,25 +6,40 @@ that is constant there counts nothing.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paretozoom.dimensions import Floats
-from paretozoom.kernels.fuse import fuse
+from paretozoom.dimensions import Floats, Ints
+from paretozoom.kernels.jit import kernel
 
 if TYPE_CHECKING:
     from paretozoom.environments.base import Task
 
-STEPS = (
-    60  # in which the front of a context is measured: halves to sixths, where kinks may be, are whole numbers of them
-)
+# In which the front of a context is measured: halves to sixths, where kinks may be, are whole numbers of them.
+STEPS = 60
 FEWEST_STEPS = 4  # on each of many pieces
 TIE = 1e-12  # what differs by less, relatively, differs by rounding
 
-LENGTH = """
+AT_ONCE = 1_000  # points whose fronts are measured together
+
+
 @kernel
-def between(a, b, unit):
+def _walk(points: Floats, steps: Ints, offsets: Ints, intervals: Floats, stops: Floats) -> None:
+    """Write where the front of each point's context is looked at: the ends of so many steps on all of its pieces."""
+    row = 0
+    for k in range(len(points)):
+        for piece in range(offsets[k], offsets[k + 1]):
+            start, end = intervals[piece]
+            for j in range(steps[k] + 1):
+                stops[row] = points[k]
+                stops[row, -1] = start + (end - start) * j / steps[k]
+                row += 1
+
+
+@kernel
+def _between(a: Floats, b: Floats, unit: Floats) -> float:
     total = 0.0
     for o in range(len(unit)):
         total += ((b[o] - a[o]) * unit[o]) ** 2
@@ -32,44 +47,33 @@ def between(a, b, unit):
 
 
 @kernel
-def shares(world, numbers, points, offsets, intervals, steps, fewest, tie, own, out):
-    now, point = world.copy(), np.empty(points.shape[1])
-    low, unit = np.empty(own.shape[1]), np.empty(own.shape[1])
-    most = 0
+def _shares(
+    points: Floats, steps: Ints, offsets: Ints, intervals: Floats, vectors: Floats, own: Floats, out: Floats
+) -> None:
+    """What is below each point, by the means at the stops of its context's front and its own."""
+    first, unit = 0, np.empty(own.shape[1])
     for k in range(len(points)):
-        most = max(most, offsets[k + 1] - offsets[k])
-    vectors = np.empty((steps + (fewest + 1) * most, own.shape[1]))
-    for k in range(len(points)):
-        move(world, numbers[min(k, len(numbers) - 1)], now)
-        pieces = intervals[offsets[k] : offsets[k + 1]]
-        arm = points[k, -1]
-        parts = max(fewest, steps // max(1, len(pieces)))
-        point[:] = points[k]
-        for piece in range(len(pieces)):
-            start, end = pieces[piece]
-            for j in range(parts + 1):
-                point[-1] = start + (end - start) * j / parts
-                mean(now, point, vectors[piece * (parts + 1) + j])
-        rows = len(pieces) * (parts + 1)
+        pieces, parts, arm = offsets[k + 1] - offsets[k], steps[k], points[k, -1]
+        rows = pieces * (parts + 1)
         for o in range(len(unit)):
             least, largest = own[k, o], own[k, o]
-            for row in range(rows):
+            for row in range(first, first + rows):
                 least, largest = min(least, vectors[row, o]), max(largest, vectors[row, o])
-            constant = largest - least <= tie * max(abs(least), abs(largest))
+            constant = largest - least <= TIE * max(abs(least), abs(largest))
             unit[o] = 0.0 if constant else 1.0 / (largest - least)
         below, total = 0.0, 0.0
-        for piece in range(len(pieces)):
-            start, end = pieces[piece]
+        for piece in range(pieces):
+            start, end = intervals[offsets[k] + piece]
             for j in range(parts):
-                row = piece * (parts + 1) + j
-                length = between(vectors[row], vectors[row + 1], unit)
+                row = first + piece * (parts + 1) + j
+                length = _between(vectors[row], vectors[row + 1], unit)
                 total += length
                 if arm >= start + (end - start) * (j + 1) / parts:
                     below += length
                 elif arm > start + (end - start) * j / parts:
-                    below += between(vectors[row], own[k], unit)
+                    below += _between(vectors[row], own[k], unit)
         out[k] = below / total if total > 0.0 else np.nan
-"""
+        first += rows
 
 
 def shares_of_length(task: Task, points: Floats) -> Floats:
@@ -85,11 +89,17 @@ def shares_of_length(task: Task, points: Floats) -> Floats:
     """
     if not len(points):
         return np.zeros(0)
-    offsets, intervals = task.front_pieces(points)
     points, numbers, out = np.ascontiguousarray(points), task.numbers_for(len(points)), np.empty(len(points))
-    module = fuse(LENGTH, mean=type(task).mean_kernel, move=type(task).move_kernel)
-    own = task.means(points)
-    module.shares(task.world, numbers, points, offsets, intervals, STEPS, FEWEST_STEPS, TIE, own, out)
+    offsets, intervals = task.front_pieces(points)
+    own, pieces = task.means(points), np.diff(offsets)
+    steps = np.maximum(FEWEST_STEPS, STEPS // np.maximum(1, pieces))
+    stops = pieces * (steps + 1)
+    for first in range(0, len(points), AT_ONCE):
+        some, ends = slice(first, first + AT_ONCE), offsets[first : first + AT_ONCE + 1]
+        looked_at = np.empty((stops[some].sum(), points.shape[1]))
+        _walk(points[some], steps[some], ends, intervals, looked_at)
+        there = task.at(numbers if len(numbers) == 1 else np.repeat(numbers[some], stops[some]))
+        _shares(points[some], steps[some], ends, intervals, there.means(looked_at), own[some], out[some])
     return out
 
 

@@ -22,6 +22,7 @@ from paretozoom.environments import (
     SmoothRidges,
     Task,
     Tents,
+    along_front,
 )
 from paretozoom.environments.along_front import shares_of_length, shares_of_range
 from paretozoom.environments.base import BINS
@@ -106,6 +107,15 @@ def test_lines_against_the_definition(task: Task) -> None:
     assert sure.sum() > 18
     bins = there.front_bin_of(points, no_arms(points))
     assert bins[sure].tolist() == np.floor(BINS * expected[sure]).astype(int).tolist()
+
+
+@pytest.mark.parametrize("name", ["islands", "drifting-ridges"])
+def test_points_are_measured_some_at_a_time(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    points, numbers = optimal_points(TASKS[name], 24)
+    there = TASKS[name].at(numbers)
+    whole = shares_of_length(there, points)
+    monkeypatch.setattr(along_front, "AT_ONCE", 7)
+    assert shares_of_length(there, points).tolist() == whole.tolist()
 
 
 @pytest.mark.parametrize("task", [*(TASKS[name] for name in LINES), Bent(0.0)], ids=lambda task: task.name)
