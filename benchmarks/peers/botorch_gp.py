@@ -29,7 +29,7 @@ class BoTorchUCB(Rival):
         "beta 1": {"beta": 1.0},
         "beta 2": {"beta": 2.0},
     }
-    runs: ClassVar[dict[int, int]] = {1_000: 4}
+    runs: ClassVar[dict[int, int]] = {1_000: 16}
     pilot: ClassVar[dict[int, int]] = {1_000: 2}
     speed = 50.0
     wants_raw = True
