@@ -45,7 +45,7 @@ from paretozoom.kernels.smooth_fit import fit_smooth, give_up_smooth
 from paretozoom.kernels.splits import choose_splits, halves, regroup, spread_of
 from paretozoom.kernels.trend_fit import LAST_FIT, fit_trend, rest_of
 
-EARLY = 1000  # rewards until which levels are made anew every fifth more of them, later every second
+EARLY = 1000  # rewards until which levels are made anew every fifth more of them, later every half more
 
 
 @part

@@ -113,7 +113,7 @@ HEADER = LAYOUT + len(Pyramid.__annotations__)
 
 @kernel
 def pyramid(i: Ints) -> Pyramid:
-    """The layout of a memory, which must outlive it."""
+    """The layout in a memory, which must be kept as long as this is used."""
     at: Pyramid = i[LAYOUT:HEADER].view(_record)[0]
     return at
 

@@ -272,7 +272,7 @@ def _is_counted_alike(i: Ints, at: Pyramid, o: int) -> bool:
 
 @inlined
 def fit_smooth(f: Floats, i: Ints, at: Pyramid, digits: Ints, base_arm: Ints, forgets: bool) -> None:
-    """Fit the smooth estimate of all objectives; it is given up for good where levels say the same."""
+    """Fit the smooth estimate of all objectives, if there are enough rewards."""
     if i[TOLD] < FIRST_FIT or i[SMOOTH_ROOM] == 0:
         return
     searches = forgets or i[TOLD] >= i[SEARCHED] + i[SEARCHED] // 2

@@ -33,7 +33,7 @@ class ParetoZoom(Policy):
     process in few terms, by how well each foretells what is told next. Of candidates on a randomly shifted grid those
     that no other dominates, by estimates with a little optimism, are played uniformly, or with `spread="front"` evenly
     along the front in the space of objectives. The density of the draw is exact. Rewards that contradict what was
-    learned before let its older half be forgotten.
+    learned before let half of it be forgotten.
 
     Rewards may be on any scale, bounded or not, and come late, in parts and in any order. Their order matters only by
     rounding and by what is known when a reward is told, which is first foretold, and when estimates are made anew

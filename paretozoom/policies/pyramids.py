@@ -250,13 +250,14 @@ def _check_levels(problem: Problem, rows: Ints) -> None:
     context, arms, depths = encoding.context, len(encoding.arms), rows[:, 3:]
     steps = np.diff(depths, axis=0, prepend=np.zeros((1, depths.shape[1]), np.int64))
     right = (steps >= 0).all() and (depths <= bits).all() and (not len(rows) or not depths[0].any())
+    most = min(arms, MOST_GROUPS) if arms else FINER * CANDIDATES[_real_arms(problem) - 1]
     for row, step in zip(rows, steps, strict=True):
         inner = np.flatnonzero(step[context:])
         split = int(inner[-1]) + context if len(inner) else -1
         right = right and len(inner) <= 1 and row[0] == split and (arms > 0 or step[context:].sum() <= 1)
         right = right and (row[1] == -1 or (0 <= row[1] < context and step[row[1]] > 0))
         right = right and (arms > 0 or row[2] == 1 << int(row[3 + context :].sum()))
-        right = right and 1 <= row[2] <= (min(arms, MOST_GROUPS) if arms else FINER * CANDIDATES[-1])
+        right = right and 1 <= row[2] <= most
     if arms and right and len(rows):
         floats, ints = allocate(problem, np.zeros(2, np.int64), {})
         at = pyramid.pyramid(ints)

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paretozoom import Asked, Dropped, Event, ParetoZoom, Refused, Snapshot, Told
-from paretozoom.policies import smooths
+from paretozoom.policies import pyramids, smooths
 from paretozoom.policies.pyramids import BY_BLOCK
 from tests.policies.border import refuses
 from tests.reference.lockstep import lockstep
@@ -296,3 +296,10 @@ def test_a_snapshot_of_the_version_before_goes_on() -> None:
         other.tell(decision, reward)
     assert other.dump().to_bytes() == policy.dump().to_bytes()
     assert len(other.dump().arrays["smooth_factor"]) > 0
+
+
+def test_a_line_of_arms_has_no_more_cells_than_there_is_room_for() -> None:
+    rows = [[1 if bits else -1, -1, 1 << bits, 0, bits] for bits in range(9)]
+    pyramids._check_levels(ALL["plane"], np.array(rows[:8]))
+    with pytest.raises(Refused, match="levels are none that this policy can have made"):
+        pyramids._check_levels(ALL["plane"], np.array(rows))
