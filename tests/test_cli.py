@@ -175,6 +175,7 @@ def test_reproduce_in_small(tmp_path: Path) -> None:
     assert "<svg" in (tmp_path / "report.html").read_text()
 
 
+@pytest.mark.proof
 def test_the_first_use_says_that_it_compiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PARETOZOOM_CACHE", str(tmp_path / "cache"))
     (tmp_path / "one.toml").write_text(
@@ -220,6 +221,7 @@ def test_pareto_zoom_plays_in_a_study_without_policies() -> None:
     assert [policy.name for policy in study.policies] == ["pareto-zoom", "random"]
 
 
+@pytest.mark.proof
 def test_a_study_of_my_own_notices_every_change(tmp_path: Path) -> None:
     """A task in a file beside the study, whose kernel calls a helper in yet another file; then the helper changes."""
     (tmp_path / "my_task.py").write_text(

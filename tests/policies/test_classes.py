@@ -238,7 +238,7 @@ def test_same_decisions_as_the_twin_on_a_grid(policy: Any, within: str) -> None:
     grid: dict[str, Any] = {"arms": 4, "within": within}
     mine, theirs = _players(policy, LINE, grid, {**grid, "weights": [1.0, 0.0]})
     sets: list[Any] = [None, {"y": (0.3, 0.7)}, None, {"y": (0.0, 0.05)}, None, None]
-    lockstep(mine, theirs, World(LINE, 4), 300, feasible=itertools.cycle(sets).__next__)
+    lockstep(mine, theirs, World(LINE, 4), 120, feasible=itertools.cycle(sets).__next__)
 
 
 @pytest.mark.parametrize("policy", ALL)
