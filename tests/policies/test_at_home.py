@@ -105,10 +105,6 @@ HOMES = [
     Home("ilovetoconbandits", CLASS, 50_000, 0.513, 0.051, {**EIGHT, "psi": 1.0}),
 ]
 every_home = pytest.mark.parametrize("home", HOMES, ids=str)
-SLOW = ("sup-linucb", "club", "hoo", "kernel-ucb", "cofiba")  # their small version is a proof, too
-few_homes = pytest.mark.parametrize(
-    "home", [pytest.param(home, marks=pytest.mark.proof) if home.policy in SLOW else home for home in HOMES], ids=str
-)
 
 
 def _halves(home: Home, seeds: range) -> Floats:
@@ -153,7 +149,7 @@ def test_the_best_rule_is_ahead(task: Task, rules: list[list[int]]) -> None:
     assert sorted(values)[-1] - sorted(values)[-2] >= 0.4 - 1e-9
 
 
-@few_homes
+@every_home
 def test_gaps_fall_and_random_is_beaten(home: Home) -> None:
     halves = _halves(home, RUNS)
     better = _random_regrets(home.task, home.rounds) - halves.sum(axis=1)
