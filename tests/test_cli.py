@@ -221,7 +221,6 @@ def test_pareto_zoom_plays_in_a_study_without_policies() -> None:
     assert [policy.name for policy in study.policies] == ["pareto-zoom", "random"]
 
 
-@pytest.mark.proof
 def test_a_study_of_my_own_notices_every_change(tmp_path: Path) -> None:
     """A task in a file beside the study, whose kernel calls a helper in yet another file; then the helper changes."""
     (tmp_path / "my_task.py").write_text(
