@@ -98,8 +98,8 @@ def load_service(where: str, table: Table, echo: int, label: str) -> None:
         for connections in CONNECTIONS:
             bare = found = NOTHING
             for _ in range(TURNS):
-                bare += play(echo, echoes(), connections, SECONDS / TURNS)
-                found += play(port, pairs(NAME), connections, SECONDS / TURNS)
+                bare = bare.then(play(echo, echoes(), connections, SECONDS / TURNS))
+                found = found.then(play(port, pairs(NAME), connections, SECONDS / TURNS))
             add_row(table, "bare echo", connections, bare, None)
             add_row(table, label, connections, found, bare)
         for connections in (1, 4):
