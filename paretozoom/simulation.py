@@ -10,8 +10,8 @@ import numpy as np
 
 from paretozoom.dimensions import Finite, Ints
 from paretozoom.environments.base import Task
-from paretozoom.kernels.calls import verbs_of
-from paretozoom.kernels.fuse import fuse
+from paretozoom.kernels import loop
+from paretozoom.kernels.calls import laws_of, verbs_of
 from paretozoom.policies.base import Policy
 from paretozoom.policies.opened import OpenDecision
 from paretozoom.problem import Problem
@@ -21,41 +21,6 @@ from paretozoom.rounds import Columns, Rounds
 Delay = int | Callable[[np.random.Generator], int | None] | None
 NEVER = np.iinfo(np.int64).max
 CHUNK = 8192
-
-# Rows [0, carried) are decisions of earlier chunks whose rewards are still to come, the others this chunk's.
-# `order` lists rows by the round in which their rewards are due.
-LOOP = """
-from paretozoom.kernels.calls import borrowed, call_ask, call_tell, kept, make_room, owned
-from paretozoom.kernels.world import draw_numbers, draw_reward, settle
-
-
-@kernel
-def loop(verbs, f, i, world, key0, key1, values, draws, noise, spreads, units, first, first_number, carried,
-         number, point, arm, density, credit, reward, due, order):
-    mean_reward, allowed, now = np.empty(reward.shape[1]), np.empty((0, 0)), world.copy()
-    owners = kept(f), kept(i)
-    f, i, point, reward = borrowed(f), borrowed(i), borrowed(point), borrowed(reward)
-    delivered = 0
-    for row in range(carried, len(point)):
-        t = first + row - carried
-        here, told = point[row], reward[row]
-        draw_numbers(key0, key1, t, draws)
-        context(world, values, draws, here)
-        number[row] = first_number + t
-        arm[row], density[row], credit[row] = call_ask(verbs.ask, f, i, number[row], here, allowed)
-        move(world, number[row], now)
-        mean(now, here, mean_reward)
-        spread(now, here, spreads)
-        draw_reward(key0, key1, number[row], noise, spreads, mean_reward, told)
-        if len(units) > 0:
-            settle(units, told)
-        while delivered < len(order) and due[order[delivered]] <= t:
-            old = order[delivered]
-            f, i, owners = make_room(verbs.room, f, i, owners)
-            call_tell(verbs.tell, f, i, number[old], point[old], credit[old], reward[old], 0)
-            delivered += 1
-    return owned(f, owners[0]), owned(i, owners[1])
-"""
 
 
 def simulate(policy: Policy, environment: Environment, rounds: int, *, seed: int, delay: Delay = 0) -> Iterator[Round]:
@@ -101,14 +66,8 @@ def simulate_in_chunks(
         return
     assert isinstance(environment, Task)
     deliveries = _start(policy, environment, rounds, seed, delay)
-    module = fuse(
-        LOOP,
-        context=type(environment).context_kernel,
-        mean=type(environment).mean_kernel,
-        spread=type(environment).spread_kernel,
-        move=type(environment).move_kernel,
-    )
-    verbs = verbs_of(policy.kernel)
+    verbs, laws = verbs_of(policy.kernel), laws_of(type(environment))
+    key0, key1 = environment.key
     first_number = policy.number
     carried = _rows(policy, 0)
     due = np.zeros(0, np.int64)
@@ -120,14 +79,15 @@ def simulate_in_chunks(
         order = np.flatnonzero(due < first + length)
         if callable(delay):  # else they are due in the order of their numbers
             order = order[np.argsort(due[order], kind="stable")]
-        encoding = environment.problem.encoding
-        policy._floats, policy._ints = module.loop(
+        policy._floats, policy._ints = loop.play(
             verbs,
+            laws,
             policy._floats,
             policy._ints,
             environment.world,
-            *environment.key,
-            encoding.values,
+            key0,
+            key1,
+            environment.problem.encoding.values,
             environment.empty_draws(),
             environment.noise_kinds,
             environment.spreads.copy(),

@@ -40,13 +40,13 @@ def test_a_second_process_compiles_nothing() -> None:
     found = run("""
 import json
 from paretozoom import PCZ, PaperTask
-from paretozoom.kernels.fuse import _loaded
+from paretozoom.kernels import loop
 from paretozoom.simulation import simulate_in_chunks
 task = PaperTask()
 policy = PCZ(task.problem, horizon=100)
 arms = [played.decision.arm["y"] for some in simulate_in_chunks(policy, task, 20, seed=1) for played in some]
 policy.ask([0.5])
-compiled = [module.loop for module in _loaded.values()] + [policy.kernel.ask]
+compiled = [loop.play, policy.kernel.ask]
 print(json.dumps({
     "arms": arms,
     "hits": [sum(function.stats.cache_hits.values()) for function in compiled],
@@ -92,7 +92,7 @@ print(json.dumps({"arms": arms, "warnings": [[w.category.__name__, str(w.message
     assert "PARETOZOOM_CACHE" in message
 
 
-def test_functions_typed_at_a_prompt_are_fused_too() -> None:
+def test_functions_typed_at_a_prompt_are_called_too() -> None:
     found = run("""
 import json
 from paretozoom import Objective, Problem, Random, Real, simulate

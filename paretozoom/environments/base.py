@@ -9,7 +9,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from functools import cached_property
-from types import ModuleType
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -18,10 +17,10 @@ import numpy.typing as npt
 from paretozoom.dimensions import Finite, Floats, Ints
 from paretozoom.environments.along_front import shares_of_length, shares_of_range
 from paretozoom.environments.cells import ContextCells
-from paretozoom.environments.grid import TRUTH, arm_grid, half_steps, is_line
+from paretozoom.environments.grid import arm_grid, half_steps, is_line
 from paretozoom.environments.luck import Luck
-from paretozoom.kernels import world
-from paretozoom.kernels.fuse import fuse
+from paretozoom.kernels import truth, world
+from paretozoom.kernels.calls import laws_of
 from paretozoom.kernels.kinds import CATEGORICAL
 from paretozoom.kernels.pareto import mark_front
 from paretozoom.problem import random_points
@@ -126,12 +125,8 @@ class Task(Luck):
         """Expected rewards, oriented and scaled: (n, objectives)."""
         out = np.empty((len(points), len(self.problem.objectives)))
         numbers = self.numbers_for(len(points))
-        self._truth.means(self.world, numbers, np.ascontiguousarray(points), out)
+        truth.means(laws_of(type(self)), self.world, numbers, np.require(points, float, ["C", "W"]), out)
         return out
-
-    @property
-    def _truth(self) -> ModuleType:
-        return fuse(TRUTH, mean=type(self).mean_kernel, move=type(self).move_kernel)
 
     @cached_property
     def _grid(self) -> Floats:
@@ -151,7 +146,8 @@ class Task(Luck):
         out = np.empty(len(points))
         points, numbers = np.ascontiguousarray(points), self.numbers_for(len(points))
         context, own = self.problem.encoding.context, self.means(points)
-        self._truth.gaps(self.world, numbers, points, context, self._grid, own, self.gap_scale, out)
+        laws = laws_of(type(self))
+        truth.gaps(laws, self.world, numbers, points, context, self._grid, own, self.gap_scale, out)
         return out
 
     def are_optimal(self, points: Floats) -> Bools:
@@ -159,7 +155,7 @@ class Task(Luck):
         out = np.empty(len(points), np.bool_)
         points, numbers = np.ascontiguousarray(points), self.numbers_for(len(points))
         context, own = self.problem.encoding.context, self.means(points)
-        self._truth.optimal(self.world, numbers, points, context, self._grid, own, out)
+        truth.optimal(laws_of(type(self)), self.world, numbers, points, context, self._grid, own, out)
         return out
 
     def front_intervals(self, points: Floats) -> list[list[tuple[float, float]]]:
@@ -185,7 +181,8 @@ class Task(Luck):
         grid = self._grid
         vectors = np.empty((len(grid), len(self.problem.objectives)))
         number = self._numbers[k % len(self._numbers)]
-        self._truth.line(self.world, number, point.copy(), self.problem.encoding.context, grid, vectors)
+        laws, context = laws_of(type(self)), self.problem.encoding.context
+        truth.line(laws, self.world, number, point.copy(), context, grid, vectors)
         # From the best of the first objective down, ties by the others: what dominates a vector comes before it.
         order = np.lexsort(vectors.T[::-1])[::-1]
         best = np.zeros(2 * len(grid), np.int64)

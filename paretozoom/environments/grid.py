@@ -1,4 +1,4 @@
-"""The arms among which truth without a closed form is sought, and the compiled loops over them."""
+"""The arms among which truth without a closed form is sought."""
 
 from __future__ import annotations
 
@@ -12,69 +12,6 @@ from paretozoom.records import Refused
 
 GRID = 2001  # arms on a line; about as many where arms have several dimensions
 MOST_ARMS = 1_000_000
-
-TRUTH = """
-@kernel
-def means(world, numbers, points, out):
-    now = world.copy()
-    for k in range(len(points)):
-        move(world, numbers[min(k, len(numbers) - 1)], now)
-        mean(now, points[k], out[k])
-
-
-@kernel
-def line(world, number, point, context, grid, out):
-    now = world.copy()
-    move(world, number, now)
-    for arm in range(len(grid)):
-        point[context:] = grid[arm]
-        mean(now, point, out[arm])
-
-
-@kernel
-def gaps(world, numbers, points, context, grid, own, scale, out):
-    point, now = np.empty(points.shape[1]), world.copy()
-    other = np.empty(own.shape[1])
-    for k in range(len(points)):
-        move(world, numbers[min(k, len(numbers) - 1)], now)
-        point[:] = points[k]
-        largest = 0.0
-        for arm in range(len(grid)):
-            point[context:] = grid[arm]
-            mean(now, point, other)
-            smallest = np.inf
-            for o in range(len(other)):
-                smallest = min(smallest, (other[o] - own[k, o]) / scale[o])
-            largest = max(largest, smallest)
-        out[k] = largest
-
-
-@kernel
-def optimal(world, numbers, points, context, grid, own, out):
-    point, now = np.empty(points.shape[1]), world.copy()
-    other = np.empty(own.shape[1])
-    for k in range(len(points)):
-        move(world, numbers[min(k, len(numbers) - 1)], now)
-        point[:] = points[k]
-        out[k] = True
-        for arm in range(len(grid)):
-            point[context:] = grid[arm]
-            mean(now, point, other)
-            less, more = False, False
-            for o in range(len(other)):
-                less = less or other[o] < own[k, o]
-                more = more or other[o] > own[k, o]
-            if more and not less:
-                out[k] = False
-                break
-"""
-
-CONTEXTS = """
-@kernel
-def make(world, values, draws, points):
-    for k in range(len(points)):
-        context(world, values, draws[k], points[k])
-"""
 
 
 def is_line(problem: Problem) -> bool:

@@ -8,10 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from paretozoom.dimensions import Floats, Ints
-from paretozoom.environments.grid import CONTEXTS
 from paretozoom.environments.noise import Noise, noise_of, sub_gaussian_scale, units_of
-from paretozoom.kernels import world
-from paretozoom.kernels.fuse import fuse
+from paretozoom.kernels import truth, world
+from paretozoom.kernels.calls import laws_of
 from paretozoom.problem import Problem, random_points
 from paretozoom.records import Decision, checked_seed
 
@@ -49,7 +48,7 @@ class Luck:
     ) -> None:
         self.noise_kinds, self.spreads = noise_of(problem, noise, spread)
         self.problem = problem
-        self.world = np.zeros(0) if world is None else np.asarray(world, float)
+        self.world = np.zeros(0) if world is None else np.array(world, float, order="C")
         self.noise = noise
         self.spread = float(self.spreads.max())
         self.units = units_of(problem)
@@ -110,5 +109,5 @@ class Luck:
 
     def make_contexts(self, draws: Floats, points: Floats) -> None:
         """Write the contexts that the task makes of uniform draws to the heads of points."""
-        module = fuse(CONTEXTS, context=type(self).context_kernel)
-        module.make(self.world, self.problem.encoding.values, np.ascontiguousarray(draws), points)
+        draws = np.require(draws, float, ["C", "W"])
+        truth.make_contexts(laws_of(type(self)), self.world, self.problem.encoding.values, draws, points)

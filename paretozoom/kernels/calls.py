@@ -1,7 +1,7 @@
-"""Calls by address: loops that call a policy's kernels, compiled once for all policies.
+"""Calls by address: loops that call the kernels of a policy or a task, compiled once for all of them.
 
-What a kernel calls by name is compiled into it, so a loop would be compiled anew for each policy it plays.
-The verbs of all policies have the same arguments and results: their addresses are enough.
+What a kernel calls by name is compiled into it, so a loop would be compiled anew for each policy it plays on each task.
+The verbs of all policies and the laws of all tasks have the same arguments and results: their addresses are enough.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numba
+import numpy as np
 from numba import extending
 
-from paretozoom.kernels.fuse import fuse
-from paretozoom.kernels.jit import Floats, Ints, kernel
+from paretozoom.kernels.jit import Floats, Ints, kernel, uncached
 
 types: Any = numba.types
 _FLOATS, _INTS, _ROWS = types.float64[::1], types.int64[::1], types.float64[:, ::1]
@@ -24,24 +24,9 @@ _ASK = _NUMBERS(_FLOATS, _INTS, _NUMBER, _FLOATS, _ROWS)
 _TELL = types.none(_FLOATS, _INTS, _NUMBER, _FLOATS, _NUMBER, _FLOATS, _NUMBER)
 _ROOM = types.Tuple((_FLOATS, _INTS))(_FLOATS, _INTS)
 
-# For verbs that give other types than these.
-_CONVERTED = """
-@kernel
-def ask(f, i, number, point, allowed):
-    arm, density, credit = verb(f, i, number, point, allowed)
-    return np.int64(arm), np.float64(density), np.int64(credit)
-
-
-@kernel
-def tell(f, i, number, point, credit, reward, told):
-    verb(f, i, number, point, credit, reward, told)
-
-
-@kernel
-def room(f, i):
-    more_f, more_i = verb(f, i)
-    return np.ascontiguousarray(more_f), np.ascontiguousarray(more_i)
-"""
+_CONTEXT = types.none(_FLOATS, _INTS, _FLOATS, _FLOATS)
+_MEANS = types.none(_FLOATS, _FLOATS, _FLOATS)
+_MOVE = types.none(_FLOATS, _NUMBER, _FLOATS)
 
 
 class Verbs(NamedTuple):
@@ -52,6 +37,15 @@ class Verbs(NamedTuple):
     room: int
 
 
+class Laws(NamedTuple):
+    """Where the machine code of a task's four kernels begins."""
+
+    context: int
+    mean: int
+    spread: int
+    move: int
+
+
 def verbs_of(kernels: Any) -> Verbs:
     """The addresses of a policy's kernels, compiled or found in the cache; they hold as long as the process.
 
@@ -59,28 +53,92 @@ def verbs_of(kernels: Any) -> Verbs:
     >>> verbs_of(uniform) == verbs_of(uniform)
     True
     """
-    return Verbs(_address(kernels.ask, "ask"), _address(kernels.tell, "tell"), _address(kernels.room, "room"))
+    return Verbs(_address(kernels.ask, _ASK), _address(kernels.tell, _TELL), _address(kernels.room, _ROOM))
 
 
-_VERBS = {"ask": _ASK, "tell": _TELL, "room": _ROOM}
+def laws_of(task: Any) -> Laws:
+    """The addresses of the kernels of a class of tasks.
+
+    >>> from paretozoom.environments import PaperTask, Tents
+    >>> laws_of(PaperTask).move == laws_of(Tents).move, laws_of(PaperTask).mean == laws_of(Tents).mean
+    (True, False)
+    """
+    return Laws(
+        _address(task.context_kernel, _CONTEXT),
+        address_of_means(task.mean_kernel),
+        address_of_means(task.spread_kernel),
+        _address(task.move_kernel, _MOVE),
+    )
+
+
+def address_of_means(kernel: Any) -> int:
+    """The address of a kernel `(world, point, out)` that writes a number for each objective.
+
+    >>> from paretozoom.kernels.world import same_spread
+    >>> address_of_means(same_spread) == address_of_means(same_spread)
+    True
+    """
+    return _address(kernel, _MEANS)
 
 
 @cache  # which also keeps the kernel, and so its machine code
-def _address(kernel: Any, verb: str) -> int:
+def _address(kernel: Any, verb: Any) -> int:
+    if not hasattr(kernel, "py_func"):
+        raise TypeError(f"{kernel!r} is not compiled, expected a function decorated with paretozoom.kernels.jit.kernel")
     compiled = _compiled(kernel, verb)
-    given, expected = compiled.signature.return_type, _VERBS[verb].return_type
-    if types.unliteral(given) != expected:
-        compiled = _compiled(getattr(fuse(_CONVERTED, verb=kernel), verb), verb)
-        if types.unliteral(compiled.signature.return_type) != expected:
-            raise TypeError(f"{verb}: a kernel returns {given}, expected {expected}")
+    given = compiled.signature.return_type
+    if types.unliteral(given) != verb.return_type:
+        compiled = _compiled(_converted(kernel, verb), verb)
+        if types.unliteral(compiled.signature.return_type) != verb.return_type:
+            raise TypeError(f"{kernel.py_func.__name__}: it returns {given}, expected {verb.return_type}")
     address: int = compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
     return address
 
 
-def _compiled(kernel: Any, verb: str) -> Any:
+def _compiled(kernel: Any, verb: Any) -> Any:
     """What numba made of a kernel for the arguments of a verb."""
-    kernel.compile(_VERBS[verb].args)
-    return kernel.overloads[_VERBS[verb].args]
+    kernel.compile(verb.args)
+    return kernel.overloads[verb.args]
+
+
+def _converted(kernel: Any, verb: Any) -> Any:
+    """A kernel that gives other types than its verb, made to give those."""
+    if verb is _ASK:
+
+        @uncached
+        def ask(f: Floats, i: Ints, number: int, point: Floats, allowed: Floats) -> Any:
+            arm, density, credit = kernel(f, i, number, point, allowed)
+            return np.int64(arm), np.float64(density), np.int64(credit)
+
+        return ask
+    if verb is _ROOM:
+
+        @uncached
+        def room(f: Floats, i: Ints) -> tuple[Floats, Ints]:
+            more_f, more_i = kernel(f, i)
+            return np.ascontiguousarray(more_f), np.ascontiguousarray(more_i)
+
+        return room
+    if verb is _TELL:
+
+        @uncached
+        def tell(f: Floats, i: Ints, number: int, point: Floats, credit: int, reward: Floats, told: int) -> None:
+            kernel(f, i, number, point, credit, reward, told)
+
+        return tell
+    if verb is _CONTEXT:
+
+        @uncached
+        def context(world: Floats, values: Ints, draws: Floats, point: Floats) -> None:
+            kernel(world, values, draws, point)
+
+        return context
+
+    @uncached
+    def write(world: Floats, given: Any, out: Floats) -> None:
+        kernel(world, given, out)
+
+    return write
 
 
 def _intrinsic(generator: Callable[..., Any]) -> Any:
@@ -100,6 +158,24 @@ def call_tell(
 ) -> Any:
     """Let the `tell` at an address learn."""
     return _called(typing, _TELL, f, i, number, point, credit, reward, told)
+
+
+@_intrinsic
+def call_context(typing: Any, address: Any, world: Any, values: Any, draws: Any, point: Any) -> Any:
+    """Let the `context_kernel` at an address make a context of draws."""
+    return _called(typing, _CONTEXT, world, values, draws, point)
+
+
+@_intrinsic
+def call_means(typing: Any, address: Any, world: Any, point: Any, out: Any) -> Any:
+    """Let the kernel at an address write a number for each objective: means, spreads or peaks."""
+    return _called(typing, _MEANS, world, point, out)
+
+
+@_intrinsic
+def call_move(typing: Any, address: Any, world: Any, number: Any, now: Any) -> Any:
+    """Let the `move_kernel` at an address write the world of a round."""
+    return _called(typing, _MOVE, world, number, now)
 
 
 @_intrinsic

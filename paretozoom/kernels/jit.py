@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
 Function = TypeVar("Function", bound=Callable[..., object])
 
 
@@ -131,6 +132,19 @@ def inlined(function: Function) -> Function:
     1.5
     """
     return _compiled(function, "always")
+
+
+def uncached(function: Function) -> Function:
+    """Compile a function whose machine code is not kept: one made at run time, around others.
+
+    >>> @uncached
+    ... def square(value: float) -> float:
+    ...     return value * value
+    >>> square(1.5)
+    2.25
+    """
+    compiler: Any = numba.njit
+    return cast(Function, compiler(error_model="numpy", no_cfunc_wrapper=True)(function))
 
 
 def _compiled(function: Function, inline: Literal["never", "always"], **more: bool) -> Function:

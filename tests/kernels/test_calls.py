@@ -14,6 +14,7 @@ from numba.core.runtime import _nrt_python as memory
 from numba.core.runtime import rtsys
 
 from paretozoom import PaperTask, Random, simulate
+from paretozoom.environments import ConvexFront, SmoothRidges, Task
 from paretozoom.kernels import uniform
 from paretozoom.kernels.calls import verbs_of
 from paretozoom.kernels.jit import Floats, Ints, kernel
@@ -163,7 +164,7 @@ def test_a_room_of_other_numbers_is_refused() -> None:
     def room(f: Floats, i: Ints) -> tuple[Floats, Any]:
         return f, i.astype(np.int32)
 
-    with pytest.raises(TypeError, match=r"room: a kernel returns .*int32.*, expected .*int64"):
+    with pytest.raises(TypeError, match=r"room: it returns .*int32.*, expected .*int64"):
         play_in_chunks(policy_with(room=room))
 
 
@@ -180,3 +181,79 @@ def test_kernels_are_kept_with_their_addresses() -> None:
     kept = alive()
     assert kept is not None
     assert verbs_of(SimpleNamespace(ask=uniform.ask, tell=kept, room=uniform.room)).tell == address
+
+
+@kernel
+def _answering_mean(world: Floats, point: Floats, out: Floats) -> float:
+    """What the paper's task has, and an answer that nobody asked for."""
+    out[:] = point[0] * point[1]
+    return out[0]
+
+
+@kernel
+def _failing_mean(world: Floats, point: Floats, out: Floats) -> None:
+    if point[0] > 0.5:
+        raise ValueError("too far")
+    out[:] = 0.0
+
+
+@kernel
+def _answering_move(world: Floats, number: int, now: Floats) -> int:
+    """Count rounds."""
+    now[0] = number
+    return number
+
+
+@kernel
+def _counted_mean(world: Floats, point: Floats, out: Floats) -> None:
+    out[:] = world[0]
+
+
+@kernel
+def _answering_context(world: Floats, values: Ints, draws: Floats, point: Floats) -> bool:
+    """The squares of the draws."""
+    point[0] = draws[0] ** 2
+    return True
+
+
+def task_with(**kernels: Any) -> Task:
+    """A task on the paper's problem with kernels of its own."""
+    kind = type("Own", (Task,), {"name": "own", "mean_kernel": _answering_mean, **kernels})
+    task: Task = kind(TASK.problem, world=np.arange(4.0)[::2])  # with a gap between its numbers
+    return task
+
+
+POINTS = np.array([[0.25, 0.5], [0.75, 0.5]])
+
+
+def test_laws_may_answer() -> None:
+    assert task_with().means(POINTS).tolist() == [[0.125, 0.125], [0.375, 0.375]]
+    moving = task_with(mean_kernel=_counted_mean, move_kernel=_answering_move)
+    assert moving.at(np.array([3, 8])).means(POINTS).tolist() == [[3.0, 3.0], [8.0, 8.0]]
+    drawn = np.array([[0.5], [0.25]])
+    task_with(context_kernel=_answering_context).make_contexts(drawn, there := POINTS.copy())
+    assert there[:, 0].tolist() == [0.25, 0.0625]
+
+
+def test_what_a_law_raises_is_raised() -> None:
+    task = task_with(mean_kernel=_failing_mean)
+    assert task.means(POINTS[:1]).tolist() == [[0.0, 0.0]]
+    with pytest.raises(ValueError, match="too far"):
+        task.means(POINTS)
+    with pytest.raises(ValueError, match="too far"):
+        in_chunks(Random(TASK.problem), task, ROUNDS, seed=1)
+
+
+@pytest.mark.parametrize("task", [TASK, SmoothRidges(), ConvexFront()], ids=lambda task: task.name)
+def test_truth_of_points_that_cannot_be_written(task: Task) -> None:
+    points = POINTS.copy()
+    points.flags.writeable = False
+    for truth in (task.means, task.gaps, task.are_optimal):
+        assert truth(points).tolist() == truth(POINTS).tolist()
+        assert truth(np.asfortranarray(POINTS)).tolist() == truth(POINTS).tolist()
+
+
+def test_a_law_that_is_not_compiled_is_refused() -> None:
+    task = task_with(mean_kernel=_failing_mean.py_func)  # type: ignore[attr-defined]
+    with pytest.raises(TypeError, match=r"_failing_mean at .* is not compiled"):
+        task.means(POINTS)
