@@ -1,7 +1,7 @@
 """The balls of a zooming policy: where they lie in memory, distances, indices, growth.
 
 A policy's whole state is two flat arrays, `f` of floats and `i` of ints, because handing two arrays around
-costs a tenth of handing over twenty; a `Layout` says where in them each part begins. Shapes: capacity c,
+costs a tenth of handing over twenty; a `Layout`, kept in `i`, says where in them each part begins. Shapes: capacity c,
 dim = context coordinates + arm coordinates, d numbers learned per ball, K finite arms (0 when the arm is an
 interval). Tables are stored column by column, c apart, so that loops over all balls run through memory in
 order: ``f[at.radius + ball]`` is a radius, ``i[at.counts + o * at.capacity + ball]`` a count.
@@ -10,17 +10,19 @@ order: ``f[at.radius + ball]`` is a radius, ``i[at.counts + o * at.capacity + ba
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any
+
+import numpy as np
 
 from paretozoom.kernels.jit import Floats, Ints, inlined, kernel
 from paretozoom.kernels.kinds import FINITE, LATTICE, MATRIX, MOST_CANDIDATES, MOST_INTERVALS
 
-# i[:HEADER]; SPACE is how domains are found, NORM how distances are, PAIRS the size of a matrix of distances,
+# i[:LAYOUT]; SPACE is how domains are found, NORM how distances are, PAIRS the size of a matrix of distances,
 # FUNCTION the address of a user's distance, CELLS the number of boxes that make up the space of arms,
 # PER_CELL how many candidates are laid in each at most.
 CAPACITY, SIZE, CONTEXT, DIM, LEARNED, ARMS, WEIGHTS, EPOCH, EPOCHS, DOUBLING, KEY0, KEY1 = range(12)
 SPACE, NORM, PAIRS, FUNCTION, CELLS, PER_CELL = range(12, 18)
-HEADER = 18
+LAYOUT = 18
 # f[:CONSTANTS]: the uncertainty of a count is MULTIPLIER * sqrt(numerator of the epoch / (count + OFFSET));
 # SCALE stretches the distances of a matrix or a function.
 MULTIPLIER, OFFSET, SCALE = range(3)
@@ -37,7 +39,7 @@ SLACK = 1e-9
 ROOT_STREAM = 1 << 32  # far from the streams of decisions
 
 
-class Layout(NamedTuple):
+class Layout:
     """Sizes, and where each part of the two arrays begins."""
 
     # sizes
@@ -110,114 +112,86 @@ class Layout(NamedTuple):
     ints: int
 
 
+# Where the layout is kept in i, behind what it follows from: a record, of which only the address is handed on.
+_record: Any = np.dtype([(name, np.int64) for name in Layout.__annotations__])
+HEADER = LAYOUT + len(Layout.__annotations__)
+
+
 @kernel
 def layout(i: Ints) -> Layout:
-    """Read the layout off a header."""
+    """The layout in a memory, which must be kept as long as this is used."""
+    at: Layout = i[LAYOUT:HEADER].view(_record)[0]
+    return at
+
+
+@kernel
+def lay_out(i: Ints) -> None:
+    """Write the layout that the numbers of a header ask for into it."""
+    at = layout(i)
     c, context, dim, d = i[CAPACITY], i[CONTEXT], i[DIM], i[LEARNED]
     arms = i[ARMS] if i[SPACE] == FINITE else MOST_CANDIDATES if i[SPACE] == LATTICE else 0
     # A ball has at most two slices; disjoint parts end where slices or forbidden intervals begin or end.
     long = 4 if arms > 0 else 2 * c + MOST_INTERVALS + 4
-    numerators = CONSTANTS
-    weights = numerators + i[EPOCHS]
-    root = weights + i[WEIGHTS]
-    factors = root + dim
-    cells = factors + dim
-    matrix = cells + i[CELLS] * 2 * (dim - context)
-    arm = matrix + i[PAIRS] * i[PAIRS]
-    centre = arm + arms * (dim - context)
-    radius = centre + c * dim
-    limit = radius + c
-    total = limit + c
-    pre = total + c * d
-    minimum = pre + c * d
-    least = minimum + c * d
-    highest = least + c * d
-    pairs = highest + c * d
-    slice_low = pairs + (c * c if c <= MOST_PAIRED else 0)
-    here = slice_low + 8 * long
-    there = here + dim
-    context_part = there + dim
-    indices = context_part + c
-    arm_radius = indices + c * d
-    kinds = HEADER
-    values = kinds + dim
-    parent = values + dim
-    counts = parent + c
-    nearest = counts + c * d
-    child = nearest + c * d
-    sibling = child + c
-    pair = sibling + c
-    strip = pair + (c if i[NORM] == MATRIX else 0)
-    strip_size = strip + (STRIPS * c if c <= MOST_PAIRED else 0)
-    slice_place = strip_size + STRIPS
-    level_slice = slice_place + long
-    level_cell = level_slice + LEVELS
-    near = level_cell + LEVELS
-    relevant = near + c
-    chosen = relevant + c
-    arm_chosen = chosen + c
-    arm_free = arm_chosen + arms
-    return Layout(
-        c,
-        context,
-        dim,
-        d,
-        arms,
-        numerators,
-        weights,
-        root,
-        factors,
-        cells,
-        matrix,
-        arm,
-        centre,
-        radius,
-        limit,
-        total,
-        pre,
-        minimum,
-        least,
-        highest,
-        minimum,
-        least,
-        highest,
-        pairs,
-        kinds,
-        values,
-        parent,
-        counts,
-        nearest,
-        child,
-        sibling,
-        pair,
-        strip,
-        strip_size,
-        slice_low,
-        slice_low + long,
-        slice_low + 2 * long,
-        slice_low + 3 * long,
-        slice_low + 4 * long,
-        slice_low + 5 * long,
-        slice_low + 4 * long,
-        slice_low + 5 * long,
-        slice_low + 6 * long,
-        slice_low + 7 * long,
-        here,
-        there,
-        context_part,
-        indices,
-        arm_radius,
-        slice_place,
-        level_slice,
-        level_cell,
-        near,
-        relevant,
-        chosen,
-        arm_chosen,
-        arm_free,
-        arm_radius + arms,
-        arm_free + arms,
-    )
+    at.capacity, at.context, at.dim, at.learned, at.arms = c, context, dim, d, arms
+    at.numerators = CONSTANTS
+    at.weights = at.numerators + i[EPOCHS]
+    at.root = at.weights + i[WEIGHTS]
+    at.factors = at.root + dim
+    at.cells = at.factors + dim
+    at.matrix = at.cells + i[CELLS] * 2 * (dim - context)
+    at.arm = at.matrix + i[PAIRS] * i[PAIRS]
+    at.centre = at.arm + arms * (dim - context)
+    at.radius = at.centre + c * dim
+    at.limit = at.radius + c
+    at.total = at.limit + c
+    at.pre = at.total + c * d
+    at.minimum = at.away = at.pre + c * d
+    at.least = at.heard = at.minimum + c * d
+    at.highest = at.second = at.least + c * d
+    at.pairs = at.highest + c * d
+    at.slice_low = at.pairs + (c * c if c <= MOST_PAIRED else 0)
+    at.slice_high = at.slice_low + long
+    at.cell_low = at.slice_high + long
+    at.cell_high = at.cell_low + long
+    at.cover_low = at.gap_low = at.cell_high + long
+    at.cover_high = at.gap_high = at.cover_low + long
+    at.spare_low = at.cover_high + long
+    at.spare_high = at.spare_low + long
+    at.here = at.spare_high + long
+    at.there = at.here + dim
+    at.context_part = at.there + dim
+    at.indices = at.context_part + c
+    at.arm_radius = at.indices + c * d
+    at.floats = at.arm_radius + arms
+    at.kinds = HEADER
+    at.values = at.kinds + dim
+    at.parent = at.values + dim
+    at.counts = at.parent + c
+    at.nearest = at.counts + c * d
+    at.child = at.nearest + c * d
+    at.sibling = at.child + c
+    at.pair = at.sibling + c
+    at.strip = at.pair + (c if i[NORM] == MATRIX else 0)
+    at.strip_size = at.strip + (STRIPS * c if c <= MOST_PAIRED else 0)
+    at.slice_place = at.strip_size + STRIPS
+    at.level_slice = at.slice_place + long
+    at.level_cell = at.level_slice + LEVELS
+    at.near = at.level_cell + LEVELS
+    at.relevant = at.near + c
+    at.chosen = at.relevant + c
+    at.arm_chosen = at.chosen + c
+    at.arm_free = at.arm_chosen + arms
+    at.ints = at.arm_free + arms
+
+
+@kernel
+def allocate(head: Ints) -> tuple[Floats, Ints]:
+    """A memory with this header, and zeros."""
+    lay_out(head)
+    at = layout(head)
+    f, i = np.zeros(at.floats), np.zeros(at.ints, np.int64)
+    i[:HEADER] = head
+    return f, i
 
 
 @inlined

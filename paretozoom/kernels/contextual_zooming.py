@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from paretozoom.kernels.balls import KEY0, KEY1, WEIGHTS, Layout, layout
 from paretozoom.kernels.growth import credit_reward, enter, room
-from paretozoom.kernels.jit import Floats, Ints, kernel, part
+from paretozoom.kernels.jit import ZERO, Floats, Ints, kernel, part
 from paretozoom.kernels.philox import uniforms
 from paretozoom.kernels.zooming import (
     draw_arm,
@@ -80,9 +80,9 @@ def tell(f: Floats, i: Ints, number: int, point: Floats, ball: int, reward: Floa
     """Learn from a reward with every weighted objective in it. Needs room for a ball."""
     if teachable(i, number):
         at = layout(i)
-        split(f, i, at, ball, point, 0)  # what a ball learns is one number, which comes whole
+        split(f, i, at, ball, point, ZERO)  # what a ball learns is one number, which comes whole
         scalar = 0.0
         for o in range(i[WEIGHTS]):
             if f[at.weights + o] > 0.0:
                 scalar += f[at.weights + o] * reward[o]
-        credit_reward(f, i, at, ball, 0, scalar)
+        credit_reward(f, i, at, ball, ZERO, scalar)

@@ -20,13 +20,14 @@ from paretozoom.kernels.balls import (
     SPACE,
     STRIPS,
     Layout,
+    allocate,
     draw_coordinate,
     epoch_of,
     layout,
     refresh,
 )
 from paretozoom.kernels.distances import pair_of
-from paretozoom.kernels.jit import Floats, Ints, kernel, part
+from paretozoom.kernels.jit import MINUS_ONE, Floats, Ints, kernel, part
 from paretozoom.kernels.kinds import FINITE, MATRIX
 from paretozoom.kernels.minima import rebuild, settle, welcome
 from paretozoom.kernels.philox import uniforms
@@ -84,14 +85,12 @@ def room(f: Floats, i: Ints) -> tuple[Floats, Ints]:
     """The same state with space for at least one more ball: the arrays themselves, or copies twice as large."""
     if i[SIZE] < i[CAPACITY]:
         return f, i
-    old = layout(i)
     head = i[:HEADER].copy()
     head[CAPACITY] *= 2
-    new = layout(head)
-    more_f, more_i = np.zeros(new.floats), np.zeros(new.ints, np.int64)
+    more_f, more_i = allocate(head)
+    old, new = layout(i), layout(more_i)
     n, c = i[SIZE], old.capacity
-    more_i[: new.parent] = i[: old.parent]
-    more_i[:HEADER] = head
+    more_i[HEADER : new.parent] = i[HEADER : old.parent]
     more_f[: new.centre] = f[: old.centre]
     for column in range((old.pairs - old.centre) // c):
         start, new_start = old.centre + c * column, new.centre + 2 * c * column
@@ -125,7 +124,7 @@ def restart(f: Floats, i: Ints, epoch: int) -> None:
         arm = int(uniforms(i[KEY0], i[KEY1], epoch, ROOT_STREAM - 1)[0] * at.arms)
         for j in range(coordinates):
             point[at.context + j] = f[at.arm + arm * coordinates + j]
-    add_ball(f, i, at, point, 1.0, -1)
+    add_ball(f, i, at, point, 1.0, MINUS_ONE)
 
 
 @kernel

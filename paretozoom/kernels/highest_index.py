@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from paretozoom.kernels.estimates import estimate_arms, learn, set_indices
-from paretozoom.kernels.jit import Floats, Ints, kernel
+from paretozoom.kernels.jit import ZERO, Floats, Ints, kernel
 from paretozoom.kernels.rows import play_front
 from paretozoom.kernels.table import list_arms, table
 from paretozoom.kernels.uniform import room
@@ -18,8 +18,8 @@ def ask(f: Floats, i: Ints, number: int, point: Floats, allowed: Floats) -> tupl
     """Draw an arm for the context in `point`, writing it there; returns (finite arm, density, arm)."""
     at = table(i)
     listed = list_arms(f, i, at, allowed)
-    set_indices(f, i, at, 0, point, listed, np.empty(listed))
-    return play_front(f, i, at, number, point, allowed, 0, listed)
+    set_indices(f, i, at, ZERO, point, listed, np.empty(listed))
+    return play_front(f, i, at, number, point, allowed, ZERO, listed)
 
 
 @kernel
@@ -27,4 +27,4 @@ def tell(f: Floats, i: Ints, number: int, point: Floats, credit: int, reward: Fl
     """Learn a reward at the context in `point` and the arm that is credited."""
     at = table(i)
     i[at.ints + credit] += 1
-    learn(f, i, at, 0, point, credit, reward)
+    learn(f, i, at, ZERO, point, credit, reward)

@@ -19,6 +19,9 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
+# Instead of literals: a kernel is compiled anew for each that it is called with.
+ZERO: Any = np.int64(0)
+MINUS_ONE: Any = np.int64(-1)
 Function = TypeVar("Function", bound=Callable[..., object])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from paretozoom.kernels.beta import BLOCKS, draw_beta
-from paretozoom.kernels.jit import Floats, Ints, kernel, part
+from paretozoom.kernels.jit import ZERO, Floats, Ints, kernel, part
 from paretozoom.kernels.means import plays_of
 from paretozoom.kernels.pareto import mark_front
 from paretozoom.kernels.philox import uniforms
@@ -43,7 +43,7 @@ def ask(f: Floats, i: Ints, number: int, point: Floats, allowed: Floats) -> tupl
     cell, listed = cell_of(i, at, point), list_arms(f, i, at, allowed)
     if listed == 0:
         return play_no_arm(f, i, at, number, point, allowed, cell * at.arms)
-    marked = sample_front(f, i, at, cell, listed, number, 0)
+    marked = sample_front(f, i, at, cell, listed, number, ZERO)
     place = marked_place(i, at, int(uniforms(i[KEY0], i[KEY1], number, 0)[0] * marked))
     probability, resamples = 1.0 / marked, int(f[at.constants])
     for sample in range(1, resamples + 1):

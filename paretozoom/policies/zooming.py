@@ -147,9 +147,8 @@ class Zooming(Policy):
         head[balls.FUNCTION] = self.similarity.address
         head[balls.CELLS] = len(cells)
         head[balls.PER_CELL] = MOST_PER_CELL
-        at = balls.layout(head)
-        floats, ints = np.zeros(at.floats), np.zeros(at.ints, np.int64)
-        ints[: balls.HEADER] = head
+        floats, ints = balls.allocate(head)
+        at = balls.layout(ints)
         ints[at.kinds : at.kinds + self._dim] = encoding.kinds
         ints[at.values : at.values + self._dim] = encoding.values
         floats[balls.MULTIPLIER], floats[balls.OFFSET] = radii[0][0], radii[0][2]

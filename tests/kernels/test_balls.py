@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paretozoom import PCZ
+from paretozoom.kernels import balls
 from paretozoom.kernels.balls import epoch_of
 from paretozoom.kernels.distances import gap_of
 from paretozoom.similarity import Similarity
@@ -72,3 +73,30 @@ def test_arrays_that_grew_hold_what_fresh_ones_do() -> None:
         assert fresh.front(context) == policy.front(context)
         sizes.add(len(policy.balls.radius) // 64)
     assert sizes >= {0, 1, 2, 3}
+
+
+def test_a_layout_is_read_by_name_in_python_too() -> None:
+    names = balls.Layout.__annotations__
+    assert not [name for name in names if hasattr(np.record, name)]  # a record has names of its own, which come first
+    ints = PCZ(PROBLEMS["plane"])._ints
+    at = balls.layout(ints)
+    assert [getattr(at, name) for name in names] == ints[balls.LAYOUT : balls.HEADER].tolist()
+    assert at.ints == len(ints)
+
+
+def test_parts_of_a_layout_lie_behind_each_other() -> None:
+    """Where two begin at the same place, one is in the place of the other, or empty."""
+    same = {"away": "minimum", "heard": "least", "second": "highest", "gap_low": "cover_low", "gap_high": "cover_high"}
+    at = balls.layout(PCZ(PROBLEMS["plane"])._ints)
+    sizes = ["capacity", "context", "dim", "learned", "arms"]
+    parts = [name for name in balls.Layout.__annotations__ if name not in [*sizes, "floats", "ints"]]
+    cut, scratch = parts.index("kinds"), parts.index("slice_low")
+    scratch_ints = parts.index("slice_place")
+    for names, end in (
+        (parts[:cut] + parts[scratch:scratch_ints], at.floats),
+        (parts[cut:scratch] + parts[scratch_ints:], at.ints),
+    ):
+        begins = [getattr(at, name) for name in names if name not in same]
+        assert begins == sorted(begins)
+        assert begins[-1] <= end
+    assert all(getattr(at, name) == getattr(at, other) for name, other in same.items())
