@@ -7,12 +7,12 @@ import math
 import numpy as np
 
 from paretozoom.kernels.along_front import draw_by_weight, weigh_front
+from paretozoom.kernels.believed import mark_believed
 from paretozoom.kernels.calibrate import copy_bases, rebuild
 from paretozoom.kernels.forget import conclude, watch
 from paretozoom.kernels.functions import stand_at_base, stand_at_point
 from paretozoom.kernels.jit import Floats, Ints, kernel, part
 from paretozoom.kernels.lattice import draw, lay, measure, size_of
-from paretozoom.kernels.pareto import mark_front
 from paretozoom.kernels.philox import uniforms
 from paretozoom.kernels.pyramid import (
     ALONG_FRONT,
@@ -103,7 +103,7 @@ def ask(f: Floats, i: Ints, number: int, point: Floats, allowed: Floats) -> tupl
     at = pyramid(i)
     coordinates = at.dim - at.context
     listed = look(f, i, at, number, point, allowed, OPTIMISM)
-    mark_front(f, at.indices, at.learned, i, at.arm_chosen, listed, at.spare)
+    mark_believed(f, i, at, listed)
     u = uniforms(i[KEY0], i[KEY1], number, 0)[0]
     if i[ALONG_FRONT] == 1:
         vectors = f[at.indices : at.indices + at.learned * listed].reshape((at.learned, listed))

@@ -25,12 +25,17 @@ LARGEST_SIZE = 1e140
 
 
 @part
+def difference_of(compared: Floats) -> float:
+    """The mean squared difference of the two, relative to the noise."""
+    return float((compared[APART] + FIRST_APART) / (compared[COMPARED] + FIRST_COMPARED))
+
+
+@part
 def share_of(f: Floats, at: Pyramid, o: int) -> float:
     """The share of the smooth estimate of an objective."""
     compared = f[at.compared + o * COMPARISONS :][:COMPARISONS]
     best = (compared[GAIN] + 0.5 * EVEN) / (compared[APART] + EVEN)
-    apart = (compared[APART] + FIRST_APART) / (compared[COMPARED] + FIRST_COMPARED)
-    far = apart / (NEAR * max(compared[EXPLAINED], 1e-9))
+    far = difference_of(compared) / (NEAR * max(compared[EXPLAINED], 1e-9))
     return float(min(1.0, max(0.0, best)) * (1.0 - 1.0 / (1.0 + far * far)))
 
 

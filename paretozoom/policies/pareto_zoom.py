@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from paretozoom.dimensions import Finite, Floats, Ints
 from paretozoom.kernels import pareto_zoom, pyramid
+from paretozoom.kernels.believed import mark_believed
 from paretozoom.policies import pyramids, smooths
 from paretozoom.policies.about import About
 from paretozoom.policies.base import Piece, Policy
@@ -105,7 +106,7 @@ class ParetoZoom(Policy):
         return {name: int(self._ints[place]) for name, place in named.items()}
 
     def front(self, context: Values = (), *, believed: bool = False, feasible: Any = None) -> list[Piece]:
-        """The candidates, on one fixed grid, that would be played, or with `believed` those of undominated estimates.
+        """The candidates, on one fixed grid, that would be played, or with `believed` all of undominated estimates.
 
         A candidate on a line of arms stands for an interval. The count is that of the finest cell that the estimate is
         made of.
@@ -118,17 +119,19 @@ class ParetoZoom(Policy):
         if i[pyramid.LEVELS] == 0:
             return []
         tables = []
-        for optimism in (0.0, 1.0):
+        for optimism in (0.0, 1.0, pareto_zoom.OPTIMISM):
             listed = pareto_zoom.look(f, i, at, -1, point, rows, optimism)
             tables.append(f[at.indices : at.indices + at.learned * listed].reshape(at.learned, listed).T.copy())
-        means, doubts = tables[0], tables[1] - tables[0]
+        means, doubts, indices = tables[0], tables[1] - tables[0], tables[2]
+        mark_believed(f, i, at, listed)
+        played = i[at.arm_chosen : at.arm_chosen + listed].copy()
         # The first reward is added last: it may be so large that small differences are lost in it.
-        indices, first = means + pareto_zoom.OPTIMISM * doubts, np.nan_to_num(f[at.offset : at.noise])
+        first = np.nan_to_num(f[at.offset : at.noise])
         coordinates = self._dim - at.context
         arms = f[at.arm : at.arm + listed * coordinates].reshape(listed, -1).copy() if at.arms == 0 else None
         numbers = i[at.listed : at.listed + listed].copy()
         pieces = []
-        for k in np.flatnonzero(on_front(means if believed else indices)):
+        for k in np.flatnonzero(on_front(means) if believed else played):
             number = int(numbers[k]) if arms is None else -1
             place = self.problem.encoding.arms[number] if arms is None else arms[k]
             point[at.context :] = place

@@ -115,7 +115,8 @@ def check_fronts(policy: ParetoZoom, twin: slow.ParetoZoom, world: World, feasib
     means, bold = np.array(twin.indices(point, arms, 0.0)), np.array(twin.indices(point, arms, 1.0))
     indices, first = means + slow.OPTIMISM * (bold - means), np.nan_to_num(twin.offset)
     for believed in (False, True):
-        best = sorted(twin.front_of((means if believed else indices).tolist()), key=lambda k: arms[k])
+        shown = twin.front_of(means.tolist()) if believed else twin.played_of(twin.indices(point, arms))
+        best = sorted(shown, key=lambda k: arms[k])
         pieces = policy.front(context, believed=believed, feasible=feasible)
         assert len(pieces) == len(best)
         for k, piece in zip(best, pieces, strict=True):
@@ -343,6 +344,8 @@ def test_rewards_that_never_differ(name: str, value: float) -> None:
         (slow, "OPTIMISM", 0.00301),
         (slow, "MOST_MIXED", 1),
         (slow, "LEAST_WEIGHT", 0.7),
+        (slow, "WORSE", 0.3),
+        (slow, "AHEAD", 1.0),
         (estimates, "GROWTH", 17),
         (estimates, "BOLDNESS", math.nextafter(forget.BOLDNESS, math.inf)),
         (estimates, "OWN_NOISE", math.nextafter(4, 5)),

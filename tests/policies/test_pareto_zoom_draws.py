@@ -49,7 +49,7 @@ def test_probabilities_along_the_front_add_up_to_one() -> None:
     problem = PROBLEMS["labels"]
     (policy, _), world, all_chances = pair(problem, spread="front"), World(problem, seed=2), []
     for _ in range(4):
-        _play(policy, world, 30)
+        _play(policy, world, 20)
         context = world.context()
         chances = {decision.arm: decision.density for decision in (policy.ask(context) for _ in range(2000))}
         assert sum(chances.values()) == pytest.approx(1, abs=1e-12)
@@ -69,7 +69,7 @@ def test_densities_on_a_line(name: str, feasible: Any) -> None:
     problem, ends = PROBLEMS[name], np.linspace(0, 1, 7)
     policy, twin = pair(problem)
     world = World(problem, seed=3)
-    lockstep(policy, twin, world, 90)
+    lockstep(policy, twin, world, 50)
     context, allowed = world.context(), encode_feasible(problem, feasible).tolist()
     point, rng = twin.encoded(context), np.random.default_rng(4)
     decisions = [policy.ask(context, feasible=feasible) for _ in range(3000)]
@@ -79,7 +79,7 @@ def test_densities_on_a_line(name: str, feasible: Any) -> None:
     sizes = []
     for _ in range(150):
         lattice = twin.candidates(allowed, [rng.random()])
-        marked = twin.front_of(twin.indices(point, lattice.points.values()))
+        marked = twin.played_of(twin.indices(point, lattice.points.values()))
         places = np.array([lattice.points[k][0] for k in marked])
         volumes = [lattice.volumes[k // lattice.per_cell] / lattice.per_cell for k in marked]
         sizes.append(np.histogram(places, ends, weights=volumes)[0])
@@ -107,7 +107,7 @@ def test_draws_on_a_line_along_the_front(feasible: Any) -> None:
     for _ in range(150):
         lattice = twin.candidates(allowed, [rng.random()])
         indices = twin.indices(point, lattice.points.values())
-        marked = twin.front_of(indices)
+        marked = twin.played_of(indices)
         weights = np.array(along_front.weigh([indices[k] for k in marked]))
         places = [lattice.points[k][0] for k in marked]
         shares.append(np.histogram(places, ends, weights=weights / weights.sum())[0])

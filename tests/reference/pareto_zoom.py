@@ -25,6 +25,7 @@ from tests.reference.twin import Answer, Boxes
 OPTIMISM = 0.003
 MOST_MIXED = 3
 LEAST_WEIGHT = 0.5
+WORSE, AHEAD = 1.0, 3.0
 
 Weighted = list[tuple[Cell, float]]
 
@@ -84,7 +85,7 @@ class ParetoZoom(Estimates):
         if self.arms:
             numbers = [int(row[0]) for row in allowed] or list(range(len(self.arms)))
             indices = self.indices(context, numbers)
-            marked = self.front_of(indices)
+            marked = self.played_of(indices)
             if self.along_front:
                 k, density = self._draw_along(indices, marked, u)
             else:
@@ -92,7 +93,7 @@ class ParetoZoom(Estimates):
             return numbers[k], self.arms[numbers[k]], density, numbers[k]
         lattice = self.candidates(allowed)
         indices = self.indices(context, lattice.points.values())
-        marked = self.front_of(indices)
+        marked = self.played_of(indices)
         if self.along_front:
             k, chance = self._draw_along(indices, marked, u)
             density = chance / (lattice.volumes[k // lattice.per_cell] / lattice.per_cell)
@@ -195,6 +196,29 @@ class ParetoZoom(Estimates):
                 for cell, weight in corners
             ]
         return corners
+
+    def played_of(self, indices: list[list[float]]) -> list[int]:
+        """The front, less what another all but dominates."""
+        front = self.front_of(indices)
+        if not self.smooth_factors or self.learned == 1:
+            return front
+        doubts = [math.sqrt(max(self.difference(o) * noise, 1e-300)) for o, noise in enumerate(self.noise)]
+        units = [1.0 / (WORSE * doubt) for doubt in doubts]
+        scaled = {k: [unit * value for unit, value in zip(units, indices[k], strict=True)] for k in front}
+        total = {}
+        for k, vector in scaled.items():
+            total[k] = 0.0
+            for value in vector:
+                total[k] += value
+        return [
+            k
+            for k in front
+            if not any(
+                total[other] - total[k] >= AHEAD
+                and all(theirs - mine <= 1.0 for mine, theirs in zip(scaled[other], scaled[k], strict=True))
+                for other in front
+            )
+        ]
 
     @staticmethod
     def front_of(vectors: list[list[float]]) -> list[int]:

@@ -49,10 +49,15 @@ class Smooth(Forgets):
 
     def share(self, o: int) -> float:
         """The share of the smooth estimate."""
-        gain, apart, compared, explained = self.compared[o]
+        gain, apart, _, explained = self.compared[o]
         best = (gain + 0.5 * EVEN) / (apart + EVEN)
-        far = (apart + FIRST_APART) / (compared + FIRST_COMPARED) / (NEAR * max(explained, 1e-9))
+        far = self.difference(o) / (NEAR * max(explained, 1e-9))
         return min(1.0, max(0.0, best)) * (1.0 - 1.0 / (1.0 + far * far))
+
+    def difference(self, o: int) -> float:
+        """The mean squared difference of what levels and smooth estimate say, relative to the noise."""
+        _, apart, compared, _ = self.compared[o]
+        return (apart + FIRST_APART) / (compared + FIRST_COMPARED)
 
     def mix_in_smooth(self, index: Vector, context: Sequence[float], arm: Sequence[float]) -> Vector:
         """Some indices of an arm, mixed with the smooth estimate."""
