@@ -161,6 +161,8 @@ def test_the_slow_stop_early(results: Results, monkeypatch: pytest.MonkeyPatch) 
     assert [run.setting for run in schedule.play(results, pair, {2 * HORIZON: 1})] == [
         results.chosen(pair._replace(horizon=HORIZON))
     ]
+    monkeypatch.setattr(RIVALS["thompson-front"], "longest", HORIZON)
+    assert list(schedule.play(results, pair, {2 * HORIZON: 1})) == []
 
 
 def test_the_table_says_what_the_runs_say(results: Results) -> None:

@@ -99,7 +99,9 @@ class Results:
         return float(np.median([run.per_second for run in self.found[longest].values()]))
 
     def stops(self, pair: Pair) -> bool:
-        """Whether a player is known to be too slow for a horizon."""
+        """Whether a player is known to be too slow for a horizon, or not made for it."""
+        if pair.player in RIVALS and pair.horizon > RIVALS[pair.player].longest:
+            return True
         speed = self.speed(pair)
         return speed is not None and speed < SLOWEST.get(pair.horizon, 0.0)
 

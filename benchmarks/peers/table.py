@@ -10,7 +10,7 @@ import numpy as np
 from paretozoom.results import ratio_of
 from peers.kept import Run
 from peers.rivals import RIVALS
-from peers.schedule import RANDOM, RUNS, Pair, Results, pairs_of, runs_of
+from peers.schedule import PILOT, RANDOM, RUNS, Pair, Results, pairs_of, runs_of
 
 OURS = "pareto-zoom"
 NEAR, FAR = 1.15, 1.5  # times the first: within reach, and never worse
@@ -182,8 +182,12 @@ def settings_markdown() -> str:
     """The three settings of each rival."""
     lines = ["| rival | settings | runs at most (pilot) |", "|---|---|---|"]
     for name, rival in RIVALS.items():
-        limits = ", ".join(f"{n} ({rival.pilot.get(h, n)}) of {h:,} rounds" for h, n in rival.runs.items())
-        lines.append(f"| {name} | {'; '.join(rival.settings)} | {limits} |")
+        limits = [
+            f"{rival.runs.get(h, RUNS[h])} ({rival.pilot.get(h, PILOT.get(h, 0))}) of {h:,} rounds"
+            for h in sorted({*rival.runs, *rival.pilot})
+        ]
+        limits += ["none longer"] * (rival.longest < max(RUNS))
+        lines.append(f"| {name} | {'; '.join(rival.settings)} | {', '.join(limits)} |")
     return "\n".join(lines) + "\n"
 
 
