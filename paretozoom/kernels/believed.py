@@ -16,7 +16,7 @@ from paretozoom.kernels.pyramid import COMPARISONS, SMOOTH_TERMS, Pyramid
 from paretozoom.kernels.smooth import difference_of
 
 WORSE = 1.0  # such differences: by so much a candidate may be worse in an objective and still take another's place
-AHEAD = 3.0  # times that: by so much it must then be ahead in all objectives together
+AHEAD = 2.0  # times that: by so much it must then be ahead in all objectives together
 
 
 @kernel

@@ -21,24 +21,29 @@ from paretozoom.kernels.pyramid import (
     NEXT,
     PLACE_BITS,
     PLACES,
+    SMOOTH_TERMS,
     TOLD,
     Pyramid,
     find_slot,
     rows_of,
 )
-from paretozoom.kernels.roughness import BOLDNESS
+from paretozoom.kernels.roughness import boldness_of
 
 PAIRS, PRODUCTS, SQUARED, EXPECTED = range(4)  # what is summed: pairs, products, their squares, what they should be
 LEAST_KNOWN = 16.0  # rewards of a cell whose estimates are trusted: new ground is no change
 LEAST_PAIRS = 250.0  # before something is concluded
-SURE = 4.0  # standard errors that products are from 0
+SURE, SURER = 4.0, 5.0  # standard errors that products are from 0: so many, and beside a smooth estimate
 BEYOND = 4.0  # times what they should be
 LARGEST = 1e60  # product that is summed
 
 
 @part
-def watch(f: Floats, i: Ints, at: Pyramid, number: int, cell: int, cells: int, digits: Ints, rest: Floats) -> None:
+def watch(
+    f: Floats, i: Ints, at: Pyramid, number: int, cell: int, cells: int, digits: Ints, rest: Floats, off: Floats
+) -> None:
     """Compare what was told with the estimates of its cell of the last level, before it is learned.
+
+    Beside a smooth estimate, by how much that and levels were `off` counts if it is less: cells are large then.
 
     A product should be the squared doubt, and what halves of the cell have beyond it, as the last level did.
     """
@@ -54,11 +59,13 @@ def watch(f: Floats, i: Ints, at: Pyramid, number: int, cell: int, cells: int, d
         # A block has no doubts before its first estimates.
         if not math.isnan(rest[o]) and doubt > 0.0 and f[start + COUNT * cells] >= LEAST_KNOWN:
             above, noise = rest[o] - f[start + ESTIMATE * cells], f[at.noise + o]
+            if i[SMOOTH_TERMS] > 0 and abs(off[o]) < abs(above):
+                above = off[o]
             f[place + o] = above
             if before != 0.0:
                 pairs += 1
                 product += above * before / noise
-                expected += (doubt * doubt + f[at.roughness + level * at.learned + o] / BOLDNESS) / noise
+                expected += (doubt * doubt + f[at.roughness + level * at.learned + o] / boldness_of(i)) / noise
     if pairs > 0:
         product = max(-LARGEST, min(LARGEST, product))
         f[at.watched + PAIRS] += 1.0
@@ -70,9 +77,9 @@ def watch(f: Floats, i: Ints, at: Pyramid, number: int, cell: int, cells: int, d
 @part
 def conclude(f: Floats, i: Ints, at: Pyramid) -> None:
     """If enough was watched, decide whether to forget; if so, levels are made anew with the next reward."""
-    products = f[at.watched + PRODUCTS]
+    products, sure = f[at.watched + PRODUCTS], SURER if i[SMOOTH_TERMS] > 0 else SURE
     if f[at.watched + PAIRS] >= LEAST_PAIRS:
-        if products > SURE * math.sqrt(f[at.watched + SQUARED]) and products > BEYOND * f[at.watched + EXPECTED]:
+        if products > sure * math.sqrt(f[at.watched + SQUARED]) and products > BEYOND * f[at.watched + EXPECTED]:
             i[FORGETS], i[NEXT] = 1, i[TOLD]
         f[at.watched : at.last] = 0.0
 

@@ -1,7 +1,9 @@
-"""Functions of single coordinates, of which trends are made.
+"""Functions of single coordinates, of which trends and smooth estimates are made.
 
-A number has Legendre polynomials, a periodic one sines and cosines, a category has whether it is a certain label; all
-have mean square 1 over all values of their coordinate. Those of a coordinate follow each other, those of contexts come
+A number has a line and a parabola (Legendre polynomials), for trends, and cosines, for smooth estimates; a periodic one
+has sines and cosines, a category whether it is a certain label. All but the cosines of a number have mean square 1 over
+all values of their coordinate; those have it over a stretch that is longer than the number's by a margin at both ends,
+so that nothing special is expected of the ends. Functions of a coordinate follow each other, those of contexts come
 first, and before all of them comes the constant.
 """
 
@@ -9,25 +11,21 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from paretozoom.kernels.jit import Floats, Ints, kernel, part
 from paretozoom.kernels.kinds import CATEGORICAL, PERIODIC
 from paretozoom.kernels.pyramid import CONTEXT_FUNCTIONS, FUNCTIONS, Pyramid
 
-MOST_DEGREES = 12  # of a number
-
-
-# Of each polynomial: what the last one times the coordinate (from -1 to 1), and the one before it, are multiplied by.
-_degree = np.arange(MOST_DEGREES, dtype=float)
-STEP = np.sqrt((2 * _degree + 3) * (2 * _degree + 1)) / (_degree + 1)
-BACK = -_degree / (_degree + 1) * np.sqrt((2 * _degree + 3) / np.maximum(2 * _degree - 1, 1))
+MOST_FUNCTIONS = 14  # of a number
+POLYNOMIALS = 2  # which of them are line and parabola; the others are the cosines of 1, 2, 3 ... times an angle
+MARGIN = 0.15  # beyond both ends of a number
+TURN = math.pi / (1.0 + 2.0 * MARGIN)  # how far the angle turns over the length of a number
+ROOT2, ROOT3, HALF_ROOT5 = math.sqrt(2.0), math.sqrt(3.0), 0.5 * math.sqrt(5.0)
 
 
 @part
 def write_values(f: Floats, i: Ints, at: Pyramid, first: int, end: int, place: Floats, shift: int, out: int) -> None:
     """Write the functions from `first` on, of the coordinates in `place` less a shift, from f[out] on."""
-    before, here = 1.0, 1.0
+    before, here, twice = 0.0, 0.0, 0.0
     for k in range(first, end):
         j, which = i[at.function + 2 * k], i[at.function + 2 * k + 1]
         kind, coordinate = i[at.kinds + j], place[j - shift]
@@ -37,10 +35,16 @@ def write_values(f: Floats, i: Ints, at: Pyramid, first: int, end: int, place: F
         elif kind == PERIODIC:
             angle = 2.0 * math.pi * (which // 2 + 1) * coordinate
             value = math.sqrt(2.0) * (math.cos(angle) if which % 2 == 0 else math.sin(angle))
+        elif which < POLYNOMIALS:
+            value = ROOT3 * (2.0 * coordinate - 1.0)
+            if which == 1:
+                value = HALF_ROOT5 * (value * value - 1.0)
         else:
-            if which == 0:
-                before, here = 0.0, 1.0
-            before, here = here, STEP[which] * (2.0 * coordinate - 1.0) * here + BACK[which] * before
+            if which == POLYNOMIALS:
+                before, here = ROOT2, ROOT2 * math.cos(TURN * (coordinate + MARGIN))
+                twice = ROOT2 * here
+            else:
+                before, here = here, twice * here - before
             value = here
         f[out + k - first] = value
 
@@ -110,18 +114,27 @@ def list_arm_values(f: Floats, i: Ints, at: Pyramid, listed: int) -> None:
                 write_values(f, i, at, k, k + 1, f[place + candidate * coordinates :], j, at.value + own)
                 row[candidate] = f[at.value + own]
         else:
-            one, other = STEP[which], BACK[which]
-            coordinate = f[place:]
-            if which == 0:
-                for candidate in range(listed):
-                    row[candidate] = one * (2.0 * coordinate[candidate * coordinates] - 1.0)
-            elif which == 1:
-                last = f[at.listed_value + (k - own - 1) * listed :][:listed]
-                for candidate in range(listed):
-                    row[candidate] = one * (2.0 * coordinate[candidate * coordinates] - 1.0) * last[candidate] + other
-            else:
-                last = f[at.listed_value + (k - own - 1) * listed :][:listed]
-                before = f[at.listed_value + (k - own - 2) * listed :][:listed]
-                for candidate in range(listed):
-                    above = one * (2.0 * coordinate[candidate * coordinates] - 1.0) * last[candidate]
-                    row[candidate] = above + other * before[candidate]
+            _list_number(row, f[place:], coordinates, which, f[at.listed_value :], k - own)
+
+
+@part
+def _list_number(row: Floats, coordinate: Floats, stride: int, which: int, rows: Floats, number: int) -> None:
+    """Write a function of a number at all candidates; `rows` has those before it, and `number` is how many."""
+    listed = len(row)
+    last = rows[max(0, number - 1) * listed :][:listed]
+    if which == 0:
+        for candidate in range(listed):
+            row[candidate] = ROOT3 * (2.0 * coordinate[candidate * stride] - 1.0)
+    elif which == 1:
+        for candidate in range(listed):
+            row[candidate] = HALF_ROOT5 * (last[candidate] * last[candidate] - 1.0)
+    elif which == POLYNOMIALS:
+        for candidate in range(listed):
+            row[candidate] = ROOT2 * math.cos(TURN * (coordinate[candidate * stride] + MARGIN))
+    elif which == POLYNOMIALS + 1:
+        for candidate in range(listed):
+            row[candidate] = ROOT2 * last[candidate] * last[candidate] - ROOT2
+    else:
+        first, before = rows[(number - which + POLYNOMIALS) * listed :][:listed], rows[(number - 2) * listed :][:listed]
+        for candidate in range(listed):
+            row[candidate] = ROOT2 * first[candidate] * last[candidate] - before[candidate]

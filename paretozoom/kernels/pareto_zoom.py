@@ -173,9 +173,10 @@ def tell(f: Floats, i: Ints, number: int, point: Floats, arm: int, reward: Float
         if math.isnan(f[at.offset + o]):
             f[at.offset + o] = reward[o]
         rest[o] = reward[o] - f[at.offset + o]
+    off = np.zeros(at.learned)
     if i[SMOOTH_TERMS] > 0:
         said = _foretell(f, i, at, point, arm)
-        teach(f, i, at, rest, said)
+        teach(f, i, at, rest, said, off)
     base = add_to_base(f, i, at, key, rest)
     digits, stale = np.empty(at.context + at.finer, np.int64), False
     digits_of(f, i, at, key, digits)
@@ -187,7 +188,7 @@ def tell(f: Floats, i: Ints, number: int, point: Floats, arm: int, reward: Float
         number, cell = block_of(i, at, level, digits, base), arm_cell(i, at, level, digits, arm)
         cells = i[at.arm_cells + level]
         if level > 0 and level == i[LEVELS] - 1:
-            watch(f, i, at, number, cell, cells, digits, rest)
+            watch(f, i, at, number, cell, cells, digits, rest, off)
         for o in range(at.learned):
             if not math.isnan(rest[o]):
                 start = rows_of(i, at, number, cells, o) + cell

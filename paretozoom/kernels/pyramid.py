@@ -32,7 +32,7 @@ MOST_DEPTH = 24  # bits of a coordinate
 MOST_MIXED = 3  # context coordinates between whose cells is interpolated
 COUNT, TOTAL, SQUARES, ESTIMATE, DOUBT = range(5)  # of a cell: its rewards, and what is made of them
 STATISTICS = 5
-COMPARISONS = 4
+COMPARISONS = 5
 
 
 class Pyramid:

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from paretozoom.kernels.jit import Floats, Ints, part
-from paretozoom.kernels.pyramid import COUNT, ESTIMATE, SQUARES, TOTAL, Pyramid, rows_of
+from paretozoom.kernels.pyramid import COUNT, ESTIMATE, SMOOTH_TERMS, SQUARES, TOTAL, Pyramid, rows_of
 
 PRIOR_ROUGHNESS = 0.25  # of the first level, as a share of the variance of rewards
 PRIOR_FALL = 0.25  # of the roughness from level to level
 PRIOR_REWARDS = 2.0  # that these are worth
 LEAST_ROUGHNESS = 0.01  # of what was expected
 BOLDNESS = 16.0  # roughness counts so many times: what noise adds is found out by playing, what is smoothed away is not
+LESS_BOLDNESS = 4.0  # beside a smooth estimate, which smooths away other things
 SURE = 16.0  # rewards from which on a cell's mean counts fully when roughness is measured
+
+
+@part
+def boldness_of(i: Ints) -> float:
+    """How many times roughness counts."""
+    return LESS_BOLDNESS if i[SMOOTH_TERMS] > 0 else BOLDNESS
 
 
 @part
@@ -37,7 +44,7 @@ def measure_roughness(
     rewards is independent, so it needs no correction for noise.
     """
     cells, rough = i[at.arm_cells + level], at.roughness + level * at.learned + o
-    prior = PRIOR_ROUGHNESS * spread if level == 1 else PRIOR_FALL / BOLDNESS * f[rough - at.learned]
+    prior = PRIOR_ROUGHNESS * spread if level == 1 else PRIOR_FALL / boldness_of(i) * f[rough - at.learned]
     products, weights = PRIOR_REWARDS * prior, PRIOR_REWARDS
     for number in range(first, end):
         start = rows_of(i, at, number, cells, o)
@@ -49,4 +56,4 @@ def measure_roughness(
                 weight = count * min(1.0, (count - 1.0) / SURE)
                 weights += weight
                 products += weight * (above * above - squares) / (count * (count - 1.0))
-    return BOLDNESS * max(products / weights, LEAST_ROUGHNESS * prior)
+    return boldness_of(i) * max(products / weights, LEAST_ROUGHNESS * prior)

@@ -14,12 +14,14 @@ from paretozoom.kernels.jit import Floats, Ints, part
 from paretozoom.kernels.pyramid import COMPARISONS, SMOOTH_ROOM, SMOOTH_TERMS, TOLD, Pyramid
 from paretozoom.kernels.trend import add_terms, term_at
 
-# What is compared of an objective: two sums, of how many rewards, and the variance that the smooth estimate explains.
-GAIN, APART, COMPARED, EXPLAINED = range(COMPARISONS)
+# What is compared of an objective: sums over how many rewards, and the variance that the smooth estimate explains.
+GAIN, WEIGHED, APART, COMPARED, EXPLAINED = range(COMPARISONS)
 LAST_TAUGHT = 1024  # rewards until which each is learned at once; later, with the next fit
-EVEN = 16.0  # how sure it is beforehand that both foretell alike
+EVEN = 4.0  # how sure it is beforehand that both foretell alike
 FIRST_APART, FIRST_COMPARED = 1.0, 4.0
-NEAR = 0.1  # differences of the two, beside what is explained, at which the share is halved
+FAR = 9.0  # squares of differences, relative to the noise, beyond which a comparison counts less
+NEAR = 0.1  # differences of the two, beside what is explained, at which the share is halved with many rewards
+MANY = 4096.0
 LARGEST = 1e6
 LARGEST_SIZE = 1e140
 
@@ -31,11 +33,12 @@ def difference_of(compared: Floats) -> float:
 
 
 @part
-def share_of(f: Floats, at: Pyramid, o: int) -> float:
+def share_of(f: Floats, i: Ints, at: Pyramid, o: int) -> float:
     """The share of the smooth estimate of an objective."""
+    near = NEAR * math.sqrt(min(1.0, i[TOLD] / MANY))
     compared = f[at.compared + o * COMPARISONS :][:COMPARISONS]
-    best = (compared[GAIN] + 0.5 * EVEN) / (compared[APART] + EVEN)
-    far = difference_of(compared) / (NEAR * max(compared[EXPLAINED], 1e-9))
+    best = (compared[GAIN] + 0.5 * EVEN) / (compared[WEIGHED] + EVEN)
+    far = difference_of(compared) / (near * max(compared[EXPLAINED], 1e-9))
     return float(min(1.0, max(0.0, best)) * (1.0 - 1.0 / (1.0 + far * far)))
 
 
@@ -43,7 +46,7 @@ def share_of(f: Floats, at: Pyramid, o: int) -> float:
 def mix_in_smooth(f: Floats, i: Ints, at: Pyramid, listed: int) -> None:
     """Mix the smooth estimate into the indices of the listed candidates, where the functions are listed."""
     for o in range(at.learned):
-        index, share = f[at.indices + o * listed :][:listed], share_of(f, at, o)
+        index, share = f[at.indices + o * listed :][:listed], share_of(f, i, at, o)
         for candidate in range(listed):
             index[candidate] *= 1.0 - share
         sizes = at.smooth + o * i[SMOOTH_ROOM]
@@ -51,8 +54,11 @@ def mix_in_smooth(f: Floats, i: Ints, at: Pyramid, listed: int) -> None:
 
 
 @part
-def teach(f: Floats, i: Ints, at: Pyramid, rest: Floats, said: Floats) -> None:
-    """Compare both with what was told where the functions stand, and let the smooth estimate learn it."""
+def teach(f: Floats, i: Ints, at: Pyramid, rest: Floats, said: Floats, off: Floats) -> None:
+    """Compare both with what was told where the functions stand, and let the smooth estimate learn it.
+
+    Writes by how much the two, mixed, were off.
+    """
     n, room = i[SMOOTH_TERMS], i[SMOOTH_ROOM]
     terms, gain = np.empty(n), np.empty(n)
     for t in range(n):
@@ -64,7 +70,11 @@ def teach(f: Floats, i: Ints, at: Pyramid, rest: Floats, said: Floats) -> None:
         for t in range(n):
             foretold += sizes[t] * terms[t]
         apart, noise, compared = foretold - said[o], f[at.noise + o], at.compared + o * COMPARISONS
-        f[compared + GAIN] += min(LARGEST, max(-LARGEST, (rest[o] - said[o]) * apart / noise))
+        missed = rest[o] - said[o]
+        off[o] = missed - share_of(f, i, at, o) * apart
+        weight = 1.0 / (noise * max(1.0, (missed * missed + apart * apart) / (FAR * noise)))
+        f[compared + GAIN] += weight * missed * apart
+        f[compared + WEIGHED] += weight * apart * apart
         f[compared + APART] += min(LARGEST, apart * apart / noise)
         f[compared + COMPARED] += 1.0
         if i[TOLD] < LAST_TAUGHT:

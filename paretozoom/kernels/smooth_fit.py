@@ -8,12 +8,10 @@ few steps towards them are taken with each fit.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from numpy.polynomial import legendre
 
+from paretozoom.kernels.functions import POLYNOMIALS, TURN
 from paretozoom.kernels.jit import Floats, Ints, inlined, kernel, part
 from paretozoom.kernels.kinds import CATEGORICAL, PERIODIC
 from paretozoom.kernels.ordering import order_of
@@ -28,10 +26,10 @@ from paretozoom.kernels.pyramid import (
     TOLD,
     Pyramid,
 )
-from paretozoom.kernels.smooth import APART, COMPARED, EXPLAINED, GAIN, LAST_TAUGHT, share_of
+from paretozoom.kernels.smooth import APART, COMPARED, EXPLAINED, GAIN, LAST_TAUGHT, WEIGHED, share_of
 from paretozoom.kernels.trend_fit import UNKNOWN, count_rewards, find_places, judge, tabulate
 
-FIRST_FIT = 32  # rewards
+FIRST_FIT = 16  # rewards
 LAST_FIT = 4096  # rewards until which it is fitted anew whenever levels are made anew; later, after forgetting
 SCALES = 21  # powers of the root of 2, the first is 2**-5
 CENTRE = 7  # the scale that is expected, about a third
@@ -43,24 +41,7 @@ SWEEPS = 2
 BOLDNESS = 4.0  # terms are expected to be so much larger when rewards are learned: see `roughness`
 MEMORY = 0.7  # of what was compared before a fit
 LEAST_SHARE = 0.1  # that the smooth estimate goes on with after its last fit
-DEGREES = 24
-
-
-def _unlikeness() -> npt.NDArray[Any]:
-    """How much less is expected of a polynomial than of the constant, in e-foldings: (scales, degrees)."""
-    places, weights = legendre.leggauss(128)
-    places, weights = (places + 1) / 2, weights / 2
-    values = legendre.legvander(2 * places - 1, DEGREES) * np.sqrt(2 * np.arange(DEGREES + 1) + 1) * weights[:, None]
-    rows = []
-    for scale in range(SCALES):
-        away = (places[:, None] - places) * 2.0 ** (5 - 0.5 * scale)
-        variances = np.einsum("ik,ij,jk->k", values, np.exp(-away * away / 2), values)
-        rows.append(-np.log(np.maximum(variances, 1e-12)))
-    table = np.array(rows)
-    return np.maximum(0.0, np.round(table - table[:, :1], 6))  # rounded, so that all machines have the same
-
-
-UNLIKENESS = _unlikeness()
+NEVER = 1e9  # e-foldings: of what is not for smooth estimates
 
 
 @part
@@ -69,7 +50,13 @@ def _unlike(i: Ints, at: Pyramid, k: int, scale: int) -> float:
     j, which = i[at.function + 2 * k], i[at.function + 2 * k + 1]
     if i[at.kinds + j] == CATEGORICAL:
         return 2.0 ** (scale - CENTRE)
-    return float(UNLIKENESS[scale, 2 * (which // 2 + 1) if i[at.kinds + j] == PERIODIC else which + 1])
+    if i[at.kinds + j] == PERIODIC:
+        turn = 2.0 * math.pi * (which // 2 + 1)
+    elif which >= POLYNOMIALS:
+        turn = TURN * (which - POLYNOMIALS + 1)
+    else:
+        return NEVER
+    return 0.5 * turn * turn * 2.0 ** (scale - 10)  # the spectrum of the process
 
 
 @part
@@ -300,6 +287,7 @@ def fit_smooth(f: Floats, i: Ints, at: Pyramid, digits: Ints, base_arm: Ints, fo
         sizes, compared = f[at.smooth + o * i[SMOOTH_ROOM] :][:n], at.compared + o * COMPARISONS
         f[compared + EXPLAINED] = judge(f, i, at, table, place, rewards, o, sizes)[1]
         f[compared + GAIN] *= MEMORY
+        f[compared + WEIGHED] *= MEMORY
         f[compared + APART] *= MEMORY
         f[compared + COMPARED] *= MEMORY
 
@@ -308,6 +296,6 @@ def fit_smooth(f: Floats, i: Ints, at: Pyramid, digits: Ints, base_arm: Ints, fo
 def give_up_smooth(f: Floats, i: Ints, at: Pyramid) -> None:
     """Do without the smooth estimate if levels say the same."""
     for o in range(at.learned):
-        if share_of(f, at, o) >= LEAST_SHARE:
+        if share_of(f, i, at, o) >= LEAST_SHARE:
             return
     i[SMOOTH_TERMS] = 0

@@ -52,8 +52,8 @@ class ParetoZoom(Policy):
     """
 
     name = "pareto-zoom"
-    version = 3  # 1 had no trend and never forgot, 2 had no smooth estimate
-    reads = (2,)
+    version = 4  # 1 had no trend and never forgot, 2 had no smooth estimate, 3 had one of polynomials
+    reads = (2, 3)
     kernel: ClassVar[ModuleType] = pareto_zoom
     about = About(
         "corrects coarse estimates by finer ones as far as the rewards tell; uniform on the front of candidates",
@@ -86,8 +86,9 @@ class ParetoZoom(Policy):
 
     def _upgraded(self, snapshot: Snapshot) -> Snapshot:
         settings = snapshot.arrays.get("settings", np.zeros(0, np.int64))
+        kept = settings[: pyramids.SETTINGS.index(pyramid.SEARCHED)]
         more = smooths.nothing(len(self.problem.objectives), self._dim)
-        return Snapshot(snapshot.header, {**snapshot.arrays, "settings": np.append(settings, 0), **more})
+        return Snapshot(snapshot.header, {**snapshot.arrays, "settings": np.append(kept, 0), **more})
 
     def _check_credit(self, decision: Decision, ints: Ints, field: str) -> None:
         arms = len(self.problem.encoding.arms)

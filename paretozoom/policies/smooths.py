@@ -13,7 +13,7 @@ from paretozoom.kernels import pyramid, smooth, smooth_fit
 from paretozoom.policies.opened import checked_array
 from paretozoom.records import Refused
 
-PER_COORDINATE = 32  # terms
+PER_COORDINATE = 48  # terms
 MOST_TERMS = 128
 LARGEST_VARIANCE = 1e9  # of a term, relative to the noise: nothing is expected to be larger
 LARGEST_SUM = 1e100
@@ -25,7 +25,7 @@ def room_of(coordinates: int, tells_arms_apart: bool) -> int:
     """How many terms a smooth estimate may have: none if it could not tell arms apart.
 
     >>> room_of(2, True), room_of(9, True), room_of(2, False)
-    (64, 128, 0)
+    (96, 128, 0)
     """
     return min(MOST_TERMS, PER_COORDINATE * coordinates) if tells_arms_apart else 0
 
@@ -72,7 +72,7 @@ def fill(f: Floats, i: Ints, arrays: Arrays) -> None:
     squares = _finite(arrays, "inverse", (d, side, side), LARGEST_VARIANCE).reshape(d, side * side)
     f[at.inverse : at.compared].reshape(d, room * room)[:, : side * side] = squares
     compared = _finite(arrays, "compared", (d, pyramid.COMPARISONS), LARGEST_SUM)
-    if (compared[:, [smooth.APART, smooth.COMPARED]] < 0).any():
+    if (compared[:, [smooth.WEIGHED, smooth.APART, smooth.COMPARED]] < 0).any():
         raise Refused(f"snapshot: compared is {compared.tolist()}, expected no negative squares and numbers")
     f[at.compared : at.watched] = compared.ravel()
     scale = checked_array(arrays, "scale", (d, at.dim), np.int64)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 from typing import NamedTuple
 
-from paretozoom.kernels.functions import MOST_DEGREES
+from paretozoom.kernels.functions import MOST_FUNCTIONS, POLYNOMIALS
 from paretozoom.kernels.kinds import CATEGORICAL, LINEAR
 from paretozoom.problem import Problem
 
 MOST_LABELS = 16  # of a coordinate, for the trend to tell them apart
 MOST_TERMS = 128
-MOST_POLYNOMIALS = 96  # of all numbers
+MOST_OF_ALL = 96  # functions of all numbers
 
 
 class Terms(NamedTuple):
@@ -31,24 +31,25 @@ def terms_of(problem: Problem) -> Terms:
 
     >>> from paretozoom import Objective, Problem, Real
     >>> terms = terms_of(Problem(context=[Real("x")], arm=[Real("y")], objectives=[Objective("a")]))
-    >>> terms.functions[:4], terms.functions[13:15]
+    >>> terms.functions[:4], terms.functions[15:17]
     ([(0, 0), (0, 0), (0, 1), (0, 2)], [(1, 0), (1, 1)])
     >>> terms.factors
-    [(0, 0, 0), (0, 0, 1), (0, 0, 2), (0, 0, 13), (0, 0, 14), (0, 1, 13)]
+    [(0, 0, 0), (0, 0, 1), (0, 0, 2), (0, 0, 15), (0, 0, 16), (0, 1, 15)]
     """
     encoding = problem.encoding
     sizes = [abs(value) or len(encoding.arms) for value in encoding.values.tolist()]  # of those that have labels
     functions, of_contexts = [(0, 0)], 1
-    degrees = max(2, min(MOST_DEGREES, MOST_POLYNOMIALS // max(1, int((encoding.kinds != CATEGORICAL).sum()))))
+    numbers = int((encoding.kinds != CATEGORICAL).sum())
+    of_number = max(POLYNOMIALS + 1, min(MOST_FUNCTIONS, MOST_OF_ALL // max(1, numbers)))
     labels: list[int] = []
     squares: list[int] = []
     simple: list[int] = []
     for j, (kind, size) in enumerate(zip(encoding.kinds.tolist(), sizes, strict=True)):
         if kind == CATEGORICAL and size > MOST_LABELS:
             continue
-        for which in range(size if kind == CATEGORICAL else degrees):
+        for which in range(size if kind == CATEGORICAL else of_number):
             family = labels if kind == CATEGORICAL else squares if kind == LINEAR and which == 1 else simple
-            if kind == CATEGORICAL or which < 2:
+            if kind == CATEGORICAL or which < POLYNOMIALS:
                 family.append(len(functions))
             functions.append((j, which))
         if j < encoding.context:

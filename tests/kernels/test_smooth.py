@@ -1,4 +1,4 @@
-"""What is expected of polynomials if rewards are alike by distance."""
+"""What is expected of functions if rewards are alike by distance."""
 
 from __future__ import annotations
 
@@ -7,37 +7,45 @@ import math
 import numpy as np
 import pytest
 
-from paretozoom.kernels.smooth_fit import SCALES, UNLIKENESS, factorise
+from paretozoom import Objective, Problem, Real
+from paretozoom.kernels.smooth_fit import SCALES, factorise
+from tests.reference.pareto_zoom import ParetoZoom as ParetoZoomTwin
 from tests.reference.smooth import factorised
-from tests.reference.trend import polynomials
+from tests.reference.trend import MARGIN, functions_of_number
 
-PLACES = (np.arange(600) + 0.5) / 600
-
-
-@pytest.mark.parametrize("scale", range(0, SCALES, 4))
-def test_the_variances_of_coefficients(scale: int) -> None:
-    """The coefficient of a polynomial is its mean product with the process: summed here over a fine grid."""
-    away = (PLACES[:, None] - PLACES) / 2 ** (0.5 * scale - 5)
-    alike = np.exp(-(away**2) / 2)
-    variances = []
-    for degree in range(5):
-        values = np.array([[1.0, *polynomials(4, 2 * place - 1)][degree] for place in PLACES]) / len(PLACES)
-        variances.append(values @ alike @ values)
-    for degree in range(5):
-        expected = max(variances[degree], 1e-12) / variances[0]
-        assert math.exp(-UNLIKENESS[scale, degree]) == pytest.approx(expected, rel=2e-3, abs=1e-5)
+TWIN = ParetoZoomTwin(
+    Problem(context=[Real("x")], arm=[Real("y", periodic=True)], objectives=[Objective("a"), Objective("b")])
+)
+COSINES = [k for k, (j, which) in enumerate(TWIN.functions) if k > 0 and j == 0 and which > 1]
 
 
-def test_long_scales_expect_little_of_high_degrees() -> None:
-    assert (UNLIKENESS[:, 0] == 0).all()
-    assert (np.diff(UNLIKENESS[:, 1]) > 0).all()
-    assert (np.diff(UNLIKENESS[12, :6]) > 0).all()
+@pytest.mark.parametrize("scale", range(5))
+def test_cosines_together_are_alike_by_distance(scale: int) -> None:
+    """Enough of them, with the variances that are expected of them, are the process, away from their ends."""
+    number = 90
+    slowest = TWIN.unlike(COSINES[0], scale)
+    variances = np.exp([-slowest * k * k for k in range(1, number + 1)])
+    places = np.linspace(0, 1, 41)
+    waves = np.array([functions_of_number(number + 2, place)[2:] for place in places])
+    alike = 1.0 + waves * variances @ waves.T
+    expected = np.exp(-((places[:, None] - places) ** 2) / 2 ** (scale - 9))
+    beyond = math.exp(-(MARGIN**2) / 2 ** (scale - 11))  # the ends reflect: as far as there and back
+    assert alike / (0.5 + variances.sum()) == pytest.approx(expected, abs=1e-6 + 1.1 * beyond)
 
 
-def test_polynomials_are_orthonormal() -> None:
-    places, weights = np.polynomial.legendre.leggauss(40)
-    values = np.array([polynomials(12, u) for u in places]).T
-    assert np.allclose(values * weights / 2 @ values.T, np.eye(12), atol=1e-12)
+def test_fast_functions_and_long_scales_are_unlikely() -> None:
+    table = np.array([[TWIN.unlike(k, scale) for k in COSINES] for scale in range(SCALES)])
+    assert (np.diff(table, axis=0) > 0).all()
+    assert (np.diff(table, axis=1) > 0).all()
+    assert table[:, 2] == pytest.approx(9 * table[:, 0])
+    around = [TWIN.unlike(k, 7) for k, (j, _) in enumerate(TWIN.functions) if j == 1]
+    assert around[0] == around[1] == 0.5 * (2 * math.pi * 2 ** (7 / 2 - 5)) ** 2  # a whole turn, as a sine or cosine
+
+
+def test_cosines_are_orthonormal_over_their_stretch() -> None:
+    places = (np.arange(4_000) + 0.5) / 4_000 * (1 + 2 * MARGIN) - MARGIN
+    waves = np.array([functions_of_number(14, place)[2:] for place in places])
+    assert waves.T @ waves / len(places) == pytest.approx(np.eye(12), abs=1e-9)
 
 
 def test_cholesky() -> None:

@@ -275,18 +275,23 @@ def test_forged_snapshots_are_refused_or_harmless(name: str, data: st.DataObject
     policy.front(world.context())
 
 
-def test_a_snapshot_of_the_version_before_goes_on() -> None:
-    """It had no smooth estimate, and there is none yet with so few rewards; later it begins with those that it has."""
+@pytest.mark.parametrize("version", [2, 3])
+def test_a_snapshot_of_an_earlier_version_goes_on(version: int) -> None:
+    """It had another smooth estimate or none, and now has none with so few rewards; it begins with those it has."""
     problem = ALL["plane"]
     policy, other, world = ParetoZoom(problem, seed=1), ParetoZoom(problem, seed=1), World(problem, seed=1)
-    for _ in range(24):
+    for _ in range(12):
         decision = policy.ask(world.context())
         policy.tell(decision, world.reward(decision))
     now = policy.dump()
     new = smooths.nothing(len(problem.objectives), problem.dim)
     old = {name: array for name, array in now.arrays.items() if name not in new}
-    header = {**now.header, "version": 2}
-    other.load(Snapshot(header, {**old, "settings": old["settings"][:-1]}))
+    if version == 2:
+        old["settings"] = old["settings"][:-1]
+    else:
+        polynomials = {"smooth_factor": np.array([[0, 0, 0], [0, 0, 1]]), "smooth": np.ones((2, 2))}
+        old = {**now.arrays, **polynomials, "settings": np.append(now.arrays["settings"][:-1], 12)}
+    other.load(Snapshot({**now.header, "version": version}, old))
     for _ in range(60):
         context = world.context()
         decision = policy.ask(context)

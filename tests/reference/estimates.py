@@ -10,7 +10,7 @@ import math
 
 from paretozoom import Problem
 from paretozoom.kernels.kinds import CATEGORICAL, PERIODIC
-from tests.reference.forget import BOLDNESS, Known
+from tests.reference.forget import Known
 from tests.reference.levels import Block, Cell, Level, Rewards
 from tests.reference.smooth import Smooth
 from tests.reference.trend import LAST_FIT
@@ -236,7 +236,8 @@ class Estimates(Smooth):
         expected = {context: self.expected(k, context) for context in level.blocks}
         rough = []
         for o in range(self.learned if k > 0 else 0):
-            prior = PRIOR_ROUGHNESS * self.spread(o) if k == 1 else PRIOR_FALL / BOLDNESS * self.roughness[k - 1][o]
+            fall = PRIOR_FALL / self.boldness()
+            prior = PRIOR_ROUGHNESS * self.spread(o) if k == 1 else fall * self.roughness[k - 1][o]
             products, weights = PRIOR_REWARDS * prior, PRIOR_REWARDS
             for context, block in level.blocks.items():
                 for cell, here in self._pairs(level, block, o):
@@ -246,7 +247,7 @@ class Estimates(Smooth):
                     weight = count * min(1.0, (count - 1.0) / SURE)
                     weights += weight
                     products += weight * (above * above - squares) / (count * (count - 1.0))
-            rough.append(BOLDNESS * max(products / weights, LEAST_ROUGHNESS * prior))
+            rough.append(self.boldness() * max(products / weights, LEAST_ROUGHNESS * prior))
         return rough
 
     @staticmethod

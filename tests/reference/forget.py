@@ -11,7 +11,7 @@ from paretozoom import Problem
 from tests.reference.levels import Cell, Rewards
 from tests.reference.trend import PLACE_BITS, Trend
 
-LEAST_KNOWN, LEAST_PAIRS, SURE, BEYOND, LARGEST = 16, 250, 4.0, 4.0, 1e60
+LEAST_KNOWN, LEAST_PAIRS, SURE, SURER, BEYOND, LARGEST = 16, 250, 4.0, 5.0, 4.0, 1e60
 BOLDNESS = 16.0
 
 Known = tuple[float, float]  # an estimate and its doubt
@@ -23,7 +23,12 @@ class Forgets(Trend):
     def __init__(self, problem: Problem, *, seed: int = 0) -> None:
         super().__init__(problem, seed=seed)
         self.forgets, self.forgotten = False, 0
+        self.off: list[float] | None = None  # by how much levels and smooth estimate were off, if there is one
         self._begin_to_watch()
+
+    def boldness(self) -> float:
+        """How many times roughness counts."""
+        return BOLDNESS
 
     def _begin_to_watch(self) -> None:
         self.watched = [0.0] * 4  # pairs, products, their squares, what they should be
@@ -49,11 +54,13 @@ class Forgets(Trend):
                 continue
             noise, (estimate, doubt) = self.noise[o], known[o]
             above, before = value - estimate, self.last.get((place, o), 0.0)
+            if self.off:
+                above = min(above, self.off[o], key=abs)
             self.last[place, o] = above
             if before != 0.0:
                 pairs += 1
                 product += above * before / noise
-                expected += (doubt * doubt + rough[o] / BOLDNESS) / noise
+                expected += (doubt * doubt + rough[o] / self.boldness()) / noise
         if pairs:
             product = max(-LARGEST, min(LARGEST, product))
             pair = [1.0, product, product * product, min(LARGEST, expected)]
@@ -63,7 +70,7 @@ class Forgets(Trend):
         """Half is forgotten if the products are larger than both chance and doubts explain."""
         pairs, products, squared, expected = self.watched
         if pairs >= LEAST_PAIRS:
-            if products > SURE * math.sqrt(squared) and products > BEYOND * expected:
+            if products > (SURER if self.off else SURE) * math.sqrt(squared) and products > BEYOND * expected:
                 self.forgets, self.following = True, self.told
             self.watched = [0.0] * 4
 

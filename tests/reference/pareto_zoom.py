@@ -25,7 +25,7 @@ from tests.reference.twin import Answer, Boxes
 OPTIMISM = 0.003
 MOST_MIXED = 3
 LEAST_WEIGHT = 0.5
-WORSE, AHEAD = 1.0, 3.0
+WORSE, AHEAD = 1.0, 2.0
 
 Weighted = list[tuple[Cell, float]]
 
@@ -62,6 +62,7 @@ class ParetoZoom(Estimates):
             if math.isnan(self.offset[o]):
                 self.offset[o] = value
         relative = [value - first for value, first in zip(reward, self.offset, strict=True)]
+        self.off = None
         if self.smooth_factors:
             self.teach(point, relative, self.foretell(point, arm))
         self.learn_of(self._digits(point, arm), relative, first_part)

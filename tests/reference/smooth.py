@@ -13,17 +13,17 @@ import numpy.typing as npt
 
 from paretozoom import Problem
 from paretozoom.kernels.kinds import CATEGORICAL, PERIODIC
-from paretozoom.kernels.smooth_fit import UNLIKENESS  # tests/kernels/test_smooth.py has how it comes about
 from tests.reference.forget import Forgets
-from tests.reference.trend import UNKNOWN, Factors, Vector
+from tests.reference.trend import TURN, UNKNOWN, Factors, Vector
 
-PER_COORDINATE, MOST_SMOOTH = 32, 128
-FIRST_FIT, LAST_FIT, LAST_TAUGHT = 32, 4096, 1024
+PER_COORDINATE, MOST_SMOOTH = 48, 128
+FIRST_FIT, LAST_FIT, LAST_TAUGHT = 16, 4096, 1024
 SCALES, CENTRE, SPREAD = 21, 7, 4.0
 MOST_SIGNAL, SIGNAL_SPREAD = 20, 6.0
+MANY = 4096.0
 STARTS, SWEEPS = (3, 5, 7, 9, 11), 2
-BOLDNESS, MEMORY, LEAST_SHARE = 4.0, 0.7, 0.1
-EVEN, FIRST_APART, FIRST_COMPARED, NEAR, LARGEST, LARGEST_SIZE = 16.0, 1.0, 4.0, 0.1, 1e6, 1e140
+BOLDNESS, LESS_BOLDNESS, MEMORY, LEAST_SHARE = 4.0, 4.0, 0.7, 0.1
+EVEN, FIRST_APART, FIRST_COMPARED, FAR, NEAR, LARGEST, LARGEST_SIZE = 4.0, 1.0, 4.0, 9.0, 0.1, 1e6, 1e140
 
 Matrix = npt.NDArray[np.float64]
 
@@ -42,21 +42,26 @@ class Smooth(Forgets):
         self.inverse = [np.zeros((0, 0)) for _ in range(self.learned)]
         self.scale = [[CENTRE] * len(self.kinds) for _ in range(self.learned)]
         self.signal = [0] * self.learned
-        self.compared = [[0.0] * 4 for _ in range(self.learned)]  # gain, apart, how many, explained
+        self.compared = [[0.0] * 5 for _ in range(self.learned)]  # gain, weighed, apart, how many, explained
         self.searched = 0
+
+    def boldness(self) -> float:
+        """How many times roughness counts: less often beside a smooth estimate."""
+        return LESS_BOLDNESS if self.smooth_factors else super().boldness()
 
     # What it says, and how it learns.
 
     def share(self, o: int) -> float:
         """The share of the smooth estimate."""
-        gain, apart, _, explained = self.compared[o]
-        best = (gain + 0.5 * EVEN) / (apart + EVEN)
-        far = self.difference(o) / (NEAR * max(explained, 1e-9))
+        gain, weighed, _, _, explained = self.compared[o]
+        best = (gain + 0.5 * EVEN) / (weighed + EVEN)
+        near = NEAR * math.sqrt(min(1.0, self.told / MANY))
+        far = self.difference(o) / (near * max(explained, 1e-9))
         return min(1.0, max(0.0, best)) * (1.0 - 1.0 / (1.0 + far * far))
 
     def difference(self, o: int) -> float:
         """The mean squared difference of what levels and smooth estimate say, relative to the noise."""
-        _, apart, compared, _ = self.compared[o]
+        _, _, apart, compared, _ = self.compared[o]
         return (apart + FIRST_APART) / (compared + FIRST_COMPARED)
 
     def mix_in_smooth(self, index: Vector, context: Sequence[float], arm: Sequence[float]) -> Vector:
@@ -72,17 +77,18 @@ class Smooth(Forgets):
 
     def teach(self, point: Sequence[float], reward: Vector, said: Vector) -> None:
         """Compare what was told with what both said, and learn it at once if it is early."""
-        terms = self.terms(point, self.smooth_factors)
+        terms, self.off = self.terms(point, self.smooth_factors), [0.0] * self.learned
         for o, value in enumerate(reward):
             if math.isnan(value):
                 continue
             foretold = 0.0
             for size, term in zip(self.smooth[o], terms, strict=True):
                 foretold += size * term
-            apart, noise = foretold - said[o], self.noise[o]
-            self.compared[o][0] += min(LARGEST, max(-LARGEST, (value - said[o]) * apart / noise))
-            self.compared[o][1] += min(LARGEST, apart * apart / noise)
-            self.compared[o][2] += 1.0
+            apart, missed, noise = foretold - said[o], value - said[o], self.noise[o]
+            self.off[o] = missed - self.share(o) * apart
+            weight = 1.0 / (noise * max(1.0, (missed * missed + apart * apart) / (FAR * noise)))
+            more = [weight * missed * apart, weight * apart * apart, min(LARGEST, apart * apart / noise), 1.0, 0.0]
+            self.compared[o] = [one + other for one, other in zip(self.compared[o], more, strict=True)]
             if self.told < LAST_TAUGHT:
                 gain, below = np.zeros(len(terms)), 1.0
                 for term, row in zip(terms, self.inverse[o], strict=True):
@@ -114,7 +120,7 @@ class Smooth(Forgets):
             if count > 0.0 and searches:
                 self._search(o, gram, right, square, count)
             self._learn(o, gram, right)
-            self.compared[o] = [MEMORY * value for value in self.compared[o][:3]]
+            self.compared[o] = [MEMORY * value for value in self.compared[o][:4]]
             self.compared[o].append(self.judge(o, table, places, self.smooth[o])[1])
 
     def unlike(self, k: int, scale: int) -> float:
@@ -124,7 +130,10 @@ class Smooth(Forgets):
             return 0.0
         if self.kinds[j] == CATEGORICAL:
             return 2.0 ** (scale - CENTRE)
-        return float(UNLIKENESS[scale, 2 * (which // 2 + 1) if self.kinds[j] == PERIODIC else which + 1])
+        if self.kinds[j] != PERIODIC and which < 2:
+            return math.inf  # for trends alone
+        turn = 2.0 * math.pi * (which // 2 + 1) if self.kinds[j] == PERIODIC else TURN * (which - 1)
+        return 0.5 * turn * turn * 2.0 ** (scale - 10)
 
     def choose_terms(self) -> Factors:
         """Those of which most is expected; products of at most three functions of different coordinates."""

@@ -14,15 +14,14 @@ from paretozoom.kernels.kinds import CATEGORICAL, PERIODIC
 from tests.reference.levels import Cell, Levels, Rewards
 
 MOST_LABELS, MOST_TERMS = 16, 128
-MOST_DEGREES, MOST_POLYNOMIALS = 12, 96
+MOST_FUNCTIONS, MOST_OF_ALL = 14, 96
+MARGIN = 0.15
+TURN = math.pi / (1.0 + 2.0 * MARGIN)
 LAST_FIT = 8192
 PLACE_BITS = 10
 SIZES, FIRST_SIZE, UNKNOWN = 12, 6, 1e6
 PRIOR_NOISE, LEAST_NOISE, SURE = 16.0, 1e-12, 8.0
 MOST_MISSED, MOST_FOUND = 0.5, 0.4
-
-STEP = [math.sqrt((2 * k + 3) * (2 * k + 1)) / (k + 1) for k in range(MOST_DEGREES)]
-BACK = [-k / (k + 1) * math.sqrt((2 * k + 3) / max(2 * k - 1, 1)) for k in range(MOST_DEGREES)]
 
 Vector = list[float]
 Factors = list[tuple[int, int, int]]
@@ -35,10 +34,10 @@ class Trend(Levels):
         super().__init__(problem, seed=seed)
         self.functions = [(0, 0)]  # coordinate and which of its functions; the first is the constant
         numbers = sum(kind != CATEGORICAL for kind in self.kinds)
-        degrees = max(2, min(MOST_DEGREES, MOST_POLYNOMIALS // max(1, numbers)))
+        of_number = max(3, min(MOST_FUNCTIONS, MOST_OF_ALL // max(1, numbers)))
         for j, kind in enumerate(self.kinds):
             if kind != CATEGORICAL or self._labels(j) <= MOST_LABELS:
-                self.functions += [(j, which) for which in range(self._labels(j) if kind == CATEGORICAL else degrees)]
+                self.functions += [(j, which) for which in range(self._labels(j) if kind == CATEGORICAL else of_number)]
         if sum(self._is_quadratic(k) for k in range(1, len(self.functions))) >= MOST_TERMS:
             self.functions = [(0, 0)]
         self.factors = self._factors()
@@ -96,7 +95,7 @@ class Trend(Levels):
                     for which, angle in enumerate(angles)
                 ]
             else:
-                values += polynomials(number, 2.0 * place[j] - 1.0)
+                values += functions_of_number(number, place[j])
         return values
 
     def middle(self, digits: Cell) -> Vector:
@@ -251,13 +250,14 @@ class Trend(Levels):
         return max(0.0, missed / weights) / noise, (explained / weights - mean * mean) / noise
 
 
-def polynomials(number: int, u: float) -> Vector:
-    """Legendre's, of mean square 1, from degree 1 on: by Bonnet's recursion."""
-    before, found = 0.0, [1.0]
-    for k in range(number):
-        found.append(STEP[k] * u * found[-1] + BACK[k] * before)
-        before = found[-2]
-    return found[1:]
+def functions_of_number(count: int, place: float) -> Vector:
+    """Line and parabola of mean square 1, and the cosines of 1, 2, 3 ... times an angle."""
+    line = math.sqrt(3.0) * (2.0 * place - 1.0)
+    waves = [math.sqrt(2.0), math.sqrt(2.0) * math.cos(TURN * (place + MARGIN))]
+    twice = math.sqrt(2.0) * waves[1]
+    for _ in range(count - 3):
+        waves.append(twice * waves[-1] - waves[-2])
+    return [line, 0.5 * math.sqrt(5.0) * (line * line - 1.0), *waves[1:]]
 
 
 def sum_of_products(sizes: Vector, values: Vector) -> float:
