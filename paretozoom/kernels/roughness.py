@@ -9,7 +9,7 @@ PRIOR_ROUGHNESS = 0.25  # of the first level, as a share of the variance of rewa
 PRIOR_FALL = 0.25  # of the roughness from level to level
 PRIOR_REWARDS = 2.0  # that these are worth
 LEAST_ROUGHNESS = 0.01  # of what was expected
-BOLDNESS = 16.0  # roughness counts so many times: what noise adds is found out by playing, what is smoothed away is not
+BOLDNESS = 32.0  # roughness counts so many times: what noise adds is found out by playing, what is smoothed away is not
 LESS_BOLDNESS = 4.0  # beside a smooth estimate, which smooths away other things
 SURE = 16.0  # rewards from which on a cell's mean counts fully when roughness is measured
 

@@ -27,6 +27,15 @@ LARGEST_SIZE = 1e140
 
 
 @part
+def is_compared(f: Floats, at: Pyramid) -> bool:
+    """Whether levels and smooth estimate were ever compared."""
+    compared = 0.0
+    for o in range(at.learned):
+        compared += f[at.compared + o * COMPARISONS + COMPARED]
+    return compared > 0.0
+
+
+@part
 def difference_of(compared: Floats) -> float:
     """The mean squared difference of the two, relative to the noise."""
     return float((compared[APART] + FIRST_APART) / (compared[COMPARED] + FIRST_COMPARED))

@@ -294,7 +294,11 @@ def fit_smooth(f: Floats, i: Ints, at: Pyramid, digits: Ints, base_arm: Ints, fo
 
 @part
 def give_up_smooth(f: Floats, i: Ints, at: Pyramid) -> None:
-    """Do without the smooth estimate if levels say the same."""
+    """Do without the smooth estimate if levels say the same; from then on they are taken to be off ever less."""
+    if i[SMOOTH_TERMS] == 0:
+        for o in range(at.learned):
+            f[at.compared + o * COMPARISONS + APART] *= MEMORY
+        return
     for o in range(at.learned):
         if share_of(f, i, at, o) >= LEAST_SHARE:
             return

@@ -52,8 +52,8 @@ class ParetoZoom(Policy):
     """
 
     name = "pareto-zoom"
-    version = 4  # 1 had no trend and never forgot, 2 had no smooth estimate, 3 had one of polynomials
-    reads = (2, 3)
+    version = 5  # 1 never forgot, 2 had no smooth estimate, 3 had one of polynomials, 4 one of more terms
+    reads = (2, 3, 4)
     kernel: ClassVar[ModuleType] = pareto_zoom
     about = About(
         "corrects coarse estimates by finer ones as far as the rewards tell; uniform on the front of candidates",

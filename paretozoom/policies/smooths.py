@@ -13,7 +13,7 @@ from paretozoom.kernels import pyramid, smooth, smooth_fit
 from paretozoom.policies.opened import checked_array
 from paretozoom.records import Refused
 
-PER_COORDINATE = 48  # terms
+PER_COORDINATE = 44  # terms
 MOST_TERMS = 128
 LARGEST_VARIANCE = 1e9  # of a term, relative to the noise: nothing is expected to be larger
 LARGEST_SUM = 1e100
@@ -25,7 +25,7 @@ def room_of(coordinates: int, tells_arms_apart: bool) -> int:
     """How many terms a smooth estimate may have: none if it could not tell arms apart.
 
     >>> room_of(2, True), room_of(9, True), room_of(2, False)
-    (96, 128, 0)
+    (88, 128, 0)
     """
     return min(MOST_TERMS, PER_COORDINATE * coordinates) if tells_arms_apart else 0
 

@@ -275,7 +275,7 @@ def test_forged_snapshots_are_refused_or_harmless(name: str, data: st.DataObject
     policy.front(world.context())
 
 
-@pytest.mark.parametrize("version", [2, 3])
+@pytest.mark.parametrize("version", [2, 3, 4])
 def test_a_snapshot_of_an_earlier_version_goes_on(version: int) -> None:
     """It had another smooth estimate or none, and now has none with so few rewards; it begins with those it has."""
     problem = ALL["plane"]

@@ -12,7 +12,7 @@ from tests.reference.levels import Cell, Rewards
 from tests.reference.trend import PLACE_BITS, Trend
 
 LEAST_KNOWN, LEAST_PAIRS, SURE, SURER, BEYOND, LARGEST = 16, 250, 4.0, 5.0, 4.0, 1e60
-BOLDNESS = 16.0
+BOLDNESS = 32.0
 
 Known = tuple[float, float]  # an estimate and its doubt
 

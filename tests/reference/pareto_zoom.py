@@ -25,7 +25,7 @@ from tests.reference.twin import Answer, Boxes
 OPTIMISM = 0.003
 MOST_MIXED = 3
 LEAST_WEIGHT = 0.5
-WORSE, AHEAD = 1.0, 2.0
+WORSE, AHEAD, END = 1.0, 2.0, 0.5
 
 Weighted = list[tuple[Cell, float]]
 
@@ -199,9 +199,9 @@ class ParetoZoom(Estimates):
         return corners
 
     def played_of(self, indices: list[list[float]]) -> list[int]:
-        """The front, less what another all but dominates."""
+        """The front, less those of its ends that another all but dominates."""
         front = self.front_of(indices)
-        if not self.smooth_factors or self.learned == 1:
+        if self.learned == 1 or not any(sums[3] > 0.0 for sums in self.compared):
             return front
         doubts = [math.sqrt(max(self.difference(o) * noise, 1e-300)) for o, noise in enumerate(self.noise)]
         units = [1.0 / (WORSE * doubt) for doubt in doubts]
@@ -211,14 +211,17 @@ class ParetoZoom(Estimates):
             total[k] = 0.0
             for value in vector:
                 total[k] += value
+        near = END * (self.learned - 1) ** 2
+        ends = [max(vector[o] for vector in scaled.values()) - near for o in range(self.learned)]
+
+        def takes_place(other: list[float], mine: list[float]) -> bool:
+            pairs = list(zip(other, mine, ends, strict=True))
+            return all(b - a <= 1.0 for a, b, _ in pairs) and any(b > a and b >= end for a, b, end in pairs)
+
         return [
             k
             for k in front
-            if not any(
-                total[other] - total[k] >= AHEAD
-                and all(theirs - mine <= 1.0 for mine, theirs in zip(scaled[other], scaled[k], strict=True))
-                for other in front
-            )
+            if not any(total[other] - total[k] >= AHEAD and takes_place(scaled[other], scaled[k]) for other in front)
         ]
 
     @staticmethod

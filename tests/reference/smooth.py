@@ -16,7 +16,7 @@ from paretozoom.kernels.kinds import CATEGORICAL, PERIODIC
 from tests.reference.forget import Forgets
 from tests.reference.trend import TURN, UNKNOWN, Factors, Vector
 
-PER_COORDINATE, MOST_SMOOTH = 48, 128
+PER_COORDINATE, MOST_SMOOTH = 44, 128
 FIRST_FIT, LAST_FIT, LAST_TAUGHT = 16, 4096, 1024
 SCALES, CENTRE, SPREAD = 21, 7, 4.0
 MOST_SIGNAL, SIGNAL_SPREAD = 20, 6.0
@@ -105,7 +105,10 @@ class Smooth(Forgets):
     def fit_smooth(self, forgot: bool) -> None:
         """Fit all objectives while rewards are few; then do without it where levels say the same."""
         if not forgot and self.told > LAST_FIT:
-            if all(self.share(o) < LEAST_SHARE for o in range(self.learned)):
+            if not self.smooth_factors:
+                for sums in self.compared:
+                    sums[2] *= MEMORY
+            elif all(self.share(o) < LEAST_SHARE for o in range(self.learned)):
                 self.smooth_factors = []
             return
         if self.told < FIRST_FIT or self.room == 0:
