@@ -38,27 +38,39 @@ def _drop_all_but_dominated(f: Floats, i: Ints, at: Pyramid, listed: int) -> Non
     for candidate in range(listed):
         i[at.spare + marked] = candidate
         marked += i[at.arm_chosen + candidate]
-    value, total, end = np.empty((marked, at.learned)), np.zeros(marked), np.empty(at.learned)
+    value, total, end = np.empty((at.learned, marked)), np.zeros(marked), np.empty(at.learned)
     for o in range(at.learned):
         compared = f[at.compared + o * COMPARISONS :][:COMPARISONS]
         unit = 1.0 / (WORSE * math.sqrt(max(difference_of(compared) * f[at.noise + o], 1e-300)))
+        best = -math.inf
         for k in range(marked):
-            value[k, o] = unit * f[at.indices + o * listed + i[at.spare + k]]
-            total[k] += value[k, o]
-        end[o] = value[:, o].max() - END * (at.learned - 1) * (at.learned - 1)
+            value[o, k] = unit * f[at.indices + o * listed + i[at.spare + k]]
+            total[k] += value[o, k]
+            best = max(best, value[o, k])
+        end[o] = best - END * (at.learned - 1) * (at.learned - 1)
     for k in range(marked):
-        for other in range(marked):  # none is ahead of the largest total, which stays
-            if total[other] - total[k] >= AHEAD and _takes_place(value[other], value[k], end):
-                i[at.arm_chosen + i[at.spare + k]] = 0
-                break
+        if _is_end(value, k, end):
+            for other in range(marked):  # none is ahead of the largest total, which stays
+                if total[other] - total[k] >= AHEAD and _takes_place(value, other, k, end):
+                    i[at.arm_chosen + i[at.spare + k]] = 0
+                    break
 
 
 @part
-def _takes_place(one: Floats, other: Floats, end: Floats) -> bool:
-    """Whether a vector is behind another by at most 1 in all objectives, and in one of them where the front ends."""
+def _is_end(value: Floats, k: int, end: Floats) -> bool:
+    """Whether a candidate is where the front ends in some objective."""
+    above = 0
+    for o in range(len(end)):
+        above += value[o, k] >= end[o]
+    return above > 0
+
+
+@part
+def _takes_place(value: Floats, one: int, other: int, end: Floats) -> bool:
+    """Whether a candidate is behind another by at most 1 in all objectives, and in one of them where the front ends."""
     is_at_end = False
-    for o in range(len(one)):
-        if other[o] - one[o] > 1.0:
+    for o in range(len(end)):
+        if value[o, other] - value[o, one] > 1.0:
             return False
-        is_at_end = is_at_end or (other[o] > one[o] and other[o] >= end[o])
+        is_at_end = is_at_end or (value[o, other] > value[o, one] and value[o, other] >= end[o])
     return is_at_end
