@@ -374,7 +374,7 @@ def test_rewards_that_never_differ(name: str, value: float) -> None:
 def test_constants_count(home: Any, name: str, value: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """A twin whose constants differ by a hair is found out."""
     monkeypatch.setattr(home, name, value)
-    with pytest.raises(AssertionError):  # noqa: PT012  # by one problem or the other
+    with pytest.raises(AssertionError):  # by one problem or the other
         _play_and_compare(PROBLEMS["two contexts"])
         _play_and_compare(PROBLEMS["five objectives"])
 
