@@ -374,17 +374,17 @@ def test_rewards_that_never_differ(name: str, value: float) -> None:
 def test_constants_count(home: Any, name: str, value: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """A twin whose constants differ by a hair is found out."""
     monkeypatch.setattr(home, name, value)
-    with pytest.raises(AssertionError):  # by one problem or the other
-        _play_and_compare(PROBLEMS["two contexts"])
-        _play_and_compare(PROBLEMS["five objectives"])
+    with pytest.raises(AssertionError):
+        _play_and_compare(PROBLEMS["two contexts"], PROBLEMS["five objectives"])
 
 
-def _play_and_compare(problem: Problem) -> None:
-    policy, twin = pair(problem)
-    world = World(problem, seed=1)
-    lockstep(policy, twin, world, 60, scrambled=False)
-    agree(policy, twin)
-    check_fronts(policy, twin, world)
+def _play_and_compare(*problems: Problem) -> None:
+    for problem in problems:
+        policy, twin = pair(problem)
+        world = World(problem, seed=1)
+        lockstep(policy, twin, world, 60, scrambled=False)
+        agree(policy, twin)
+        check_fronts(policy, twin, world)
 
 
 def _do_nothing(twin: slow.ParetoZoom, *_: Any) -> None:
