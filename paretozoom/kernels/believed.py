@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from paretozoom.kernels.jit import Floats, Ints, kernel, part
 from paretozoom.kernels.pareto import mark_front
 from paretozoom.kernels.pyramid import COMPARISONS, Pyramid
@@ -27,7 +25,7 @@ END = 0.5
 def mark_believed(f: Floats, i: Ints, at: Pyramid, listed: int) -> None:
     """Mark the listed candidates that are played with 1, the others with 0."""
     mark_front(f, at.indices, at.learned, i, at.arm_chosen, listed, at.spare)
-    if at.learned > 1 and is_compared(f, at):
+    if at.learned > 1 and listed > 1 and is_compared(f, at):
         _drop_all_but_dominated(f, i, at, listed)
 
 
@@ -38,39 +36,45 @@ def _drop_all_but_dominated(f: Floats, i: Ints, at: Pyramid, listed: int) -> Non
     for candidate in range(listed):
         i[at.spare + marked] = candidate
         marked += i[at.arm_chosen + candidate]
-    value, total, end = np.empty((at.learned, marked)), np.zeros(marked), np.empty(at.learned)
+    # There are as many rows as objectives, of a number for each cell of arms, and nothing else is in them now.
+    unit, end = f[at.row :][: at.learned], f[at.row + at.learned :][: at.learned]
     for o in range(at.learned):
         compared = f[at.compared + o * COMPARISONS :][:COMPARISONS]
-        unit = 1.0 / (WORSE * math.sqrt(max(difference_of(compared) * f[at.noise + o], 1e-300)))
-        best = -math.inf
+        unit[o] = 1.0 / (WORSE * math.sqrt(max(difference_of(compared) * f[at.noise + o], 1e-300)))
+        best, index = -math.inf, at.indices + o * listed
         for k in range(marked):
-            value[o, k] = unit * f[at.indices + o * listed + i[at.spare + k]]
-            total[k] += value[o, k]
-            best = max(best, value[o, k])
-        end[o] = best - END * (at.learned - 1) * (at.learned - 1)
+            best = max(best, f[index + i[at.spare + k]])
+        end[o] = unit[o] * best - END * (at.learned - 1) * (at.learned - 1)
     for k in range(marked):
-        if _is_end(value, k, end):
-            for other in range(marked):  # none is ahead of the largest total, which stays
-                if total[other] - total[k] >= AHEAD and _takes_place(value, other, k, end):
+        candidate = at.indices + i[at.spare + k]
+        if _is_end(f, listed, unit, end, candidate):
+            for other in range(marked):
+                if _takes_place(f, listed, unit, end, at.indices + i[at.spare + other], candidate):
                     i[at.arm_chosen + i[at.spare + k]] = 0
                     break
 
 
 @part
-def _is_end(value: Floats, k: int, end: Floats) -> bool:
-    """Whether a candidate is where the front ends in some objective."""
-    above = 0
-    for o in range(len(end)):
-        above += value[o, k] >= end[o]
-    return above > 0
+def _is_end(f: Floats, listed: int, unit: Floats, end: Floats, candidate: int) -> bool:
+    """Whether a candidate, by the place of its first index, is where the front ends in some objective."""
+    ends = 0
+    for o in range(len(unit)):
+        ends += unit[o] * f[candidate + o * listed] >= end[o]
+    return ends > 0
 
 
 @part
-def _takes_place(value: Floats, one: int, other: int, end: Floats) -> bool:
-    """Whether a candidate is behind another by at most 1 in all objectives, and in one of them where the front ends."""
-    is_at_end = False
-    for o in range(len(end)):
-        if value[o, other] - value[o, one] > 1.0:
+def _takes_place(f: Floats, listed: int, unit: Floats, end: Floats, one: int, other: int) -> bool:
+    """Whether one candidate is hardly behind another in any objective, in one at an end, and ahead in all together.
+
+    Of two, one at most takes the other's place; the one of largest sum stays.
+    """
+    ahead, is_at_end = 0.0, False
+    for o in range(len(unit)):
+        theirs = unit[o] * f[other + o * listed]
+        behind = theirs - unit[o] * f[one + o * listed]
+        if behind > 1.0:
             return False
-        is_at_end = is_at_end or (value[o, other] > value[o, one] and value[o, other] >= end[o])
-    return is_at_end
+        ahead -= behind
+        is_at_end = is_at_end or (behind > 0.0 and theirs >= end[o])
+    return is_at_end and ahead >= AHEAD

@@ -206,23 +206,17 @@ class ParetoZoom(Estimates):
         doubts = [math.sqrt(max(self.difference(o) * noise, 1e-300)) for o, noise in enumerate(self.noise)]
         units = [1.0 / (WORSE * doubt) for doubt in doubts]
         scaled = {k: [unit * value for unit, value in zip(units, indices[k], strict=True)] for k in front}
-        total = {}
-        for k, vector in scaled.items():
-            total[k] = 0.0
-            for value in vector:
-                total[k] += value
         near = END * (self.learned - 1) ** 2
         ends = [max(vector[o] for vector in scaled.values()) - near for o in range(self.learned)]
 
         def takes_place(other: list[float], mine: list[float]) -> bool:
-            pairs = list(zip(other, mine, ends, strict=True))
-            return all(b - a <= 1.0 for a, b, _ in pairs) and any(b > a and b >= end for a, b, end in pairs)
+            pairs, ahead = list(zip(other, mine, ends, strict=True)), 0.0
+            for a, b, _ in pairs:
+                ahead += a - b
+            is_hardly_worse = all(b - a <= 1.0 for a, b, _ in pairs)
+            return is_hardly_worse and ahead >= AHEAD and any(b > a and b >= end for a, b, end in pairs)
 
-        return [
-            k
-            for k in front
-            if not any(total[other] - total[k] >= AHEAD and takes_place(scaled[other], scaled[k]) for other in front)
-        ]
+        return [k for k in front if not any(takes_place(scaled[other], scaled[k]) for other in front)]
 
     @staticmethod
     def front_of(vectors: list[list[float]]) -> list[int]:
