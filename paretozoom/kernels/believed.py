@@ -36,7 +36,7 @@ def _drop_all_but_dominated(f: Floats, i: Ints, at: Pyramid, listed: int) -> Non
     for candidate in range(listed):
         i[at.spare + marked] = candidate
         marked += i[at.arm_chosen + candidate]
-    # There are as many rows as objectives, of a number for each cell of arms, and nothing else is in them now.
+    # The row of each objective has a number for every cell of arms, of which there are two or more; it is free by now.
     unit, end = f[at.row :][: at.learned], f[at.row + at.learned :][: at.learned]
     for o in range(at.learned):
         compared = f[at.compared + o * COMPARISONS :][:COMPARISONS]
