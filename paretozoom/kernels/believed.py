@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 
-from paretozoom.kernels.jit import Floats, Ints, kernel, part
+from paretozoom.kernels.jit import Floats, Ints, inlined, kernel, part
 from paretozoom.kernels.pareto import mark_front
-from paretozoom.kernels.pyramid import COMPARISONS, Pyramid
+from paretozoom.kernels.pyramid import Pyramid
 from paretozoom.kernels.smooth import difference_of, is_compared
 
 WORSE = 1.0  # such differences: by so much a candidate may be worse in an objective and still take another's place
@@ -32,49 +32,56 @@ def mark_believed(f: Floats, i: Ints, at: Pyramid, listed: int) -> None:
 @part
 def _drop_all_but_dominated(f: Floats, i: Ints, at: Pyramid, listed: int) -> None:
     """Take the mark from ends of the front beside which another one is hardly worse anywhere, and ahead in all."""
+    # The row of each objective has a number for every cell of arms, of which there are two or more; it is free by now.
+    d, units, ends, front, marks = at.learned, at.row, at.row + at.learned, at.spare, at.arm_chosen
     marked = 0
     for candidate in range(listed):
-        i[at.spare + marked] = candidate
-        marked += i[at.arm_chosen + candidate]
-    # The row of each objective has a number for every cell of arms, of which there are two or more; it is free by now.
-    unit, end = f[at.row :][: at.learned], f[at.row + at.learned :][: at.learned]
-    for o in range(at.learned):
-        compared = f[at.compared + o * COMPARISONS :][:COMPARISONS]
-        unit[o] = 1.0 / (WORSE * math.sqrt(max(difference_of(compared) * f[at.noise + o], 1e-300)))
-        best, index = -math.inf, at.indices + o * listed
+        i[front + marked] = candidate
+        marked += i[marks + candidate]
+    for o in range(d):
+        unit = 1.0 / (WORSE * math.sqrt(max(difference_of(f, at, o) * f[at.noise + o], 1e-300)))
+        best, row = -math.inf, at.indices + o * listed
         for k in range(marked):
-            best = max(best, f[index + i[at.spare + k]])
-        end[o] = unit[o] * best - END * (at.learned - 1) * (at.learned - 1)
+            best = max(best, f[row + i[front + k]])
+        f[units + o], f[ends + o] = unit, unit * best - END * (d - 1) * (d - 1)
+    first = at.indices
     for k in range(marked):
-        candidate = at.indices + i[at.spare + k]
-        if _is_end(f, listed, unit, end, candidate):
-            for other in range(marked):
-                if _takes_place(f, listed, unit, end, at.indices + i[at.spare + other], candidate):
-                    i[at.arm_chosen + i[at.spare + k]] = 0
-                    break
+        candidate = first + i[front + k]
+        end = _end_of(f, d, listed, units, ends, candidate)
+        if end < 0:
+            continue
+        unit, row = f[units + end], end * listed
+        own = unit * f[candidate + row]
+        for other in range(marked):
+            one = first + i[front + other]
+            # At an end hardly any is near enough: most need not be looked at in all objectives.
+            is_near = other != k and own - unit * f[one + row] <= 1.0
+            if is_near and _takes_place(f, d, listed, units, ends, one, candidate):
+                i[marks + i[front + k]] = 0
+                break
 
 
-@part
-def _is_end(f: Floats, listed: int, unit: Floats, end: Floats, candidate: int) -> bool:
-    """Whether a candidate, by the place of its first index, is where the front ends in some objective."""
-    ends = 0
-    for o in range(len(unit)):
-        ends += unit[o] * f[candidate + o * listed] >= end[o]
-    return ends > 0
+@inlined
+def _end_of(f: Floats, d: int, listed: int, units: int, ends: int, candidate: int) -> int:
+    """An objective in which a candidate, by the place of its first index, is an end of the front; -1 if none is."""
+    found = -1
+    for o in range(d):
+        found = o if f[units + o] * f[candidate + o * listed] >= f[ends + o] else found
+    return found
 
 
-@part
-def _takes_place(f: Floats, listed: int, unit: Floats, end: Floats, one: int, other: int) -> bool:
+@inlined
+def _takes_place(f: Floats, d: int, listed: int, units: int, ends: int, one: int, other: int) -> bool:
     """Whether one candidate is hardly behind another in any objective, in one at an end, and ahead in all together.
 
     Of two, one at most takes the other's place; the one of largest sum stays.
     """
     ahead, is_at_end = 0.0, False
-    for o in range(len(unit)):
-        theirs = unit[o] * f[other + o * listed]
-        behind = theirs - unit[o] * f[one + o * listed]
+    for o in range(d):
+        theirs = f[units + o] * f[other + o * listed]
+        behind = theirs - f[units + o] * f[one + o * listed]
         if behind > 1.0:
             return False
         ahead -= behind
-        is_at_end = is_at_end or (behind > 0.0 and theirs >= end[o])
+        is_at_end = is_at_end or (behind > 0.0 and theirs >= f[ends + o])
     return is_at_end and ahead >= AHEAD

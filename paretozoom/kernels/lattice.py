@@ -67,7 +67,7 @@ def lay(f: Floats, i: Ints, at: Space, number: int, allowed: Floats) -> int:
     """List the candidates of a decision; returns how many they are. A negative number stands for no decision's luck."""
     cells, coordinates = _cells(i, allowed), at.dim - at.context
     points = points_per_cell(cells, i[PER_CELL])
-    real, generator = 0, 1
+    real, generator, step = 0, 1, 1.0 / points  # a power of two: nothing is lost
     for j in range(coordinates):
         shift = 0.0
         if i[at.values + at.context + j] == 0:
@@ -76,7 +76,7 @@ def lay(f: Floats, i: Ints, at: Space, number: int, allowed: Floats) -> int:
         for cell in range(cells):
             low, high = _edge(f, at, allowed, cell, j), _edge(f, at, allowed, cell, coordinates + j)
             for k in range(points):
-                u = ((k * generator) % points) / points + shift
+                u = ((k * generator) & (points - 1)) * step + shift
                 u = u - 1.0 if u >= 1.0 else u
                 f[at.arm + (cell * points + k) * coordinates + j] = low + (high - low) * u
         if i[at.values + at.context + j] == 0:
@@ -123,11 +123,9 @@ def measure(f: Floats, i: Ints, at: Space, allowed: Floats) -> float:
 def draw(f: Floats, i: Ints, at: Space, allowed: Floats, target: float) -> int:
     """The marked candidate below which `target` of the marked size lies."""
     cells = _cells(i, allowed)
-    points, last = points_per_cell(cells, i[PER_CELL]), 0
-    for cell in range(cells):
-        if _marked_in(i, at, cell * points, points) > 0:
-            last = cell
-    cell = 0
+    points, last, cell = points_per_cell(cells, i[PER_CELL]), cells - 1, 0
+    while last > 0 and _marked_in(i, at, last * points, points) == 0:
+        last -= 1
     while cell < last:
         weight = _marked_in(i, at, cell * points, points) * _size(f, i, at, allowed, cell) / points
         if weight > 0.0 and target < weight:

@@ -44,7 +44,8 @@ def mark_front(f: Floats, vectors: int, d: int, i: Ints, marks: int, rows: int, 
 def _mark_few_pairs(first: Floats, second: Floats, marks: Ints) -> None:
     """`mark_front` for a few pairs of numbers: each that is not dominated so far meets all, several at a time.
 
-    The one of largest sum comes first: it dominates most of what is dominated.
+    The one of largest sum comes first: it dominates most of what is dominated. Then come those beside it on a line of
+    arms: they are on the front more often than what is far away, which is dominated before it is its turn.
     """
     rows, most, strongest = len(marks), -math.inf, 0
     marks[:] = 1
@@ -53,8 +54,10 @@ def _mark_few_pairs(first: Floats, second: Floats, marks: Ints) -> None:
         most = total if total > most else most
     for row in range(rows):
         strongest = row if first[row] + second[row] == most else strongest
-    _dominate(first, second, strongest, marks)
-    for row in range(rows):
+    for row in range(strongest, rows):
+        if marks[row] == 1:
+            _dominate(first, second, row, marks)
+    for row in range(strongest - 1, -1, -1):
         if marks[row] == 1:
             _dominate(first, second, row, marks)
 

@@ -36,18 +36,19 @@ def is_compared(f: Floats, at: Pyramid) -> bool:
 
 
 @part
-def difference_of(compared: Floats) -> float:
-    """The mean squared difference of the two, relative to the noise."""
-    return float((compared[APART] + FIRST_APART) / (compared[COMPARED] + FIRST_COMPARED))
+def difference_of(f: Floats, at: Pyramid, o: int) -> float:
+    """The mean squared difference of the two in an objective, relative to the noise."""
+    compared = at.compared + o * COMPARISONS
+    return float((f[compared + APART] + FIRST_APART) / (f[compared + COMPARED] + FIRST_COMPARED))
 
 
 @part
 def share_of(f: Floats, i: Ints, at: Pyramid, o: int) -> float:
     """The share of the smooth estimate of an objective."""
     near = NEAR * math.sqrt(min(1.0, i[TOLD] / MANY))
-    compared = f[at.compared + o * COMPARISONS :][:COMPARISONS]
-    best = (compared[GAIN] + 0.5 * EVEN) / (compared[WEIGHED] + EVEN)
-    far = difference_of(compared) / (near * max(compared[EXPLAINED], 1e-9))
+    compared = at.compared + o * COMPARISONS
+    best = (f[compared + GAIN] + 0.5 * EVEN) / (f[compared + WEIGHED] + EVEN)
+    far = difference_of(f, at, o) / (near * max(f[compared + EXPLAINED], 1e-9))
     return float(min(1.0, max(0.0, best)) * (1.0 - 1.0 / (1.0 + far * far)))
 
 

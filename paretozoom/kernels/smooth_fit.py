@@ -12,8 +12,9 @@ import math
 import numpy as np
 
 from paretozoom.kernels.functions import POLYNOMIALS, TURN
-from paretozoom.kernels.jit import Floats, Ints, inlined, kernel, part
+from paretozoom.kernels.jit import Floats, Ints, inlined, part
 from paretozoom.kernels.kinds import CATEGORICAL, PERIODIC
+from paretozoom.kernels.matrices import factorise, invert, sum_products
 from paretozoom.kernels.ordering import order_of
 from paretozoom.kernels.pyramid import (
     BASE_ROOM,
@@ -130,29 +131,6 @@ def _expect(i: Ints, at: Pyramid, o: int, variance: Floats) -> float:
     return likely
 
 
-@kernel
-def factorise(a: Floats, y: Floats) -> tuple[float, float]:
-    """Replace the upper half of `a` by its Cholesky factor U, and y by what solves U'x = y.
-
-    Returns half the logarithm of the determinant, and the square of the solution.
-    """
-    n, half, square = len(y), 0.0, 0.0
-    for k in range(n):
-        pivot = math.sqrt(max(a[k, k], 1e-300))
-        half += math.log(pivot)
-        y[k] /= pivot
-        square += y[k] * y[k]
-        row = a[k, k:]
-        for c in range(n - k):
-            row[c] /= pivot
-        for r in range(k + 1, n):
-            factor, rest, below = a[k, r], a[k, r:], a[r, r:]
-            y[r] -= factor * y[k]
-            for c in range(n - r):  # from 0 on, so that several are done at once
-                below[c] -= factor * rest[c]
-    return half, square
-
-
 @part
 def _likely(i: Ints, at: Pyramid, o: int, gram: Floats, right: Floats, square: float, count: float) -> float:
     """How likely the rewards are (a logarithm, but for a constant) by the scales and the signal of an objective."""
@@ -188,39 +166,27 @@ def _search(i: Ints, at: Pyramid, o: int, gram: Floats, right: Floats, square: f
             likely = value
             best[:] = start
     scale[:] = best
-    for _ in range(SWEEPS):
-        moved = False
-        for what in range(-2, at.dim):
-            for step in (1, -1):
-                _step(i, at, o, what, step)
-                if scale.min() >= 0 and scale.max() < SCALES and abs(i[at.signal + o]) <= MOST_SIGNAL:
-                    value = _likely(i, at, o, gram, right, square, count)
-                    if value > likely:
-                        likely, moved = value, True
-                        break
-                _step(i, at, o, what, -step)
-        if not moved:
+    whats, unmoved = at.dim + 2, 0
+    for turn in range(SWEEPS * whats):
+        what = turn % whats - 2
+        unmoved += 1
+        for step in (1, -1):
+            _step(i, at, o, what, step)
+            if scale.min() >= 0 and scale.max() < SCALES and abs(i[at.signal + o]) <= MOST_SIGNAL:
+                value = _likely(i, at, o, gram, right, square, count)
+                if value > likely:
+                    likely, unmoved = value, 0
+                    break
+            _step(i, at, o, what, -step)
+        if unmoved == whats:  # all that would follow was tried
             break
-
-
-@part
-def _sum_products(i: Ints, at: Pyramid, table: Floats, o: int, gram: Floats) -> None:
-    """Write the sums of products of terms over the rewards of an objective, above the diagonal."""
-    gram[:] = 0.0
-    for base in range(len(table)):
-        count, row = i[at.base_count + o * i[BASE_ROOM] + base], table[base]
-        if count > 0:
-            for t in range(len(row)):
-                weighed, sums, rest = count * row[t], gram[t, t:], row[t:]
-                for other in range(len(rest)):
-                    sums[other] += weighed * rest[other]
 
 
 @part
 def _learn(f: Floats, i: Ints, at: Pyramid, o: int, gram: Floats, right: Floats) -> None:
     """Write how much of each term there is, and the inverse that one more reward needs."""
     n, room = len(right), i[SMOOTH_ROOM]
-    a, up, y, variance = gram.copy(), np.zeros((n, n)), right.copy(), np.empty(n)
+    a, y, variance = gram.copy(), right.copy(), np.empty(n)
     _expect(i, at, o, variance)
     for k in range(n):
         a[k, k] += 1.0 / (variance[k] if k == 0 else BOLDNESS * variance[k])
@@ -231,23 +197,8 @@ def _learn(f: Floats, i: Ints, at: Pyramid, o: int, gram: Floats, right: Floats)
         for c in range(k + 1, n):
             total -= a[k, c] * sizes[c]
         sizes[k] = total / a[k, k]
-    if i[TOLD] >= LAST_TAUGHT:
-        return
-    for r in range(n - 1, -1, -1):  # the inverse of U, row by row
-        for k in range(r + 1, n):
-            factor, row, below = a[r, k], up[r, k:], up[k, k:]
-            for c in range(n - k):
-                row[c] -= factor * below[c]
-        up[r, r] = 1.0
-        for c in range(r, n):
-            up[r, c] /= a[r, r]
-    inverse = f[at.inverse + o * room * room :][: n * n].reshape((n, n))
-    for r in range(n):
-        for s in range(r, n):
-            total = 0.0
-            for c in range(s, n):
-                total += up[r, c] * up[s, c]
-            inverse[r, s] = inverse[s, r] = total
+    if i[TOLD] < LAST_TAUGHT:
+        invert(a, f[at.inverse + o * room * room :][: n * n].reshape((n, n)))
 
 
 @part
@@ -279,7 +230,7 @@ def fit_smooth(f: Floats, i: Ints, at: Pyramid, digits: Ints, base_arm: Ints, fo
             for t in range(n):
                 right[t] += f[at.base_sum + entry] * table[base, t]
         if not _is_counted_alike(i, at, o):
-            _sum_products(i, at, table, o, gram)
+            sum_products(table, i[at.base_count + o * i[BASE_ROOM] :], gram)
         if count > 0.0 and searches:
             _search(i, at, o, gram, right, square, count)
         _learn(f, i, at, o, gram, right)

@@ -14,7 +14,7 @@ import numpy as np
 from paretozoom.kernels.functions import stand_at_base
 from paretozoom.kernels.jit import Floats, Ints, inlined, kernel, part
 from paretozoom.kernels.pyramid import BASE_ROOM, BASES, PLACE_BITS, TERMS, TOLD, USES_TREND, Pyramid
-from paretozoom.kernels.splits import halves, regroup
+from paretozoom.kernels.splits import HALVES, halves, regroup
 from paretozoom.kernels.trend import term_at, trend_at
 
 LAST_FIT = 8192  # rewards until which the trend is fitted anew whenever levels are made anew; later, after forgetting
@@ -67,7 +67,7 @@ def find_places(i: Ints, at: Pyramid, digits: Ints, place: Ints) -> int:
     for j in range(coordinates):
         for depth in range(min(max(1, PLACE_BITS // coordinates), i[at.bits + j])):
             halves(i, at, digits, j, depth, half)
-            places = regroup(place, places, half)
+            places = regroup(place, places, half, HALVES)
     return places
 
 

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from paretozoom import Objective, Problem, Real
-from paretozoom.kernels.smooth_fit import SCALES, factorise
+from paretozoom.kernels.smooth_fit import SCALES
 from tests.reference.pareto_zoom import ParetoZoom as ParetoZoomTwin
-from tests.reference.smooth import factorised
 from tests.reference.trend import MARGIN, functions_of_number
 
 TWIN = ParetoZoomTwin(
@@ -46,18 +45,3 @@ def test_cosines_are_orthonormal_over_their_stretch() -> None:
     places = (np.arange(4_000) + 0.5) / 4_000 * (1 + 2 * MARGIN) - MARGIN
     waves = np.array([functions_of_number(14, place)[2:] for place in places])
     assert waves.T @ waves / len(places) == pytest.approx(np.eye(12), abs=1e-9)
-
-
-def test_cholesky() -> None:
-    rng = np.random.default_rng(1)
-    gram = np.cov(rng.normal(size=(7, 30)))
-    right, variances = rng.normal(size=7), [0.5] * 7
-    upper, y, half, square = factorised(gram, right, variances)
-    whole = gram + 2 * np.eye(7)
-    assert np.allclose(upper.T @ upper, whole)
-    assert half == pytest.approx(np.linalg.slogdet(whole)[1] / 2)
-    assert square == pytest.approx(right @ np.linalg.solve(whole, right))
-    again, solved = whole.copy(), right.copy()
-    assert factorise(again, solved) == (half, square)
-    assert np.array_equal(np.triu(again), upper)
-    assert np.array_equal(solved, y)

@@ -237,19 +237,24 @@ class Smooth(Forgets):
                 total -= rows[k][c] * out[c]
             out[k] = total / rows[k][k]
         self.smooth[o] = out
-        if self.told >= LAST_TAUGHT:
-            return
-        inverse = np.zeros((n, n))  # of the upper triangle
-        for r in reversed(range(n)):
-            for k in range(r + 1, n):
-                inverse[r, k:] -= upper[r, k] * inverse[k, k:]
-            inverse[r, r] = 1.0
-            inverse[r, r:] /= upper[r, r]
-        whole = np.zeros((n, n))
-        for c in range(n):  # a row and a column begin with the first column that both have
-            column = inverse[: c + 1, c]
-            whole[: c + 1, : c + 1] += column[:, None] * column
-        self.inverse[o] = whole
+        if self.told < LAST_TAUGHT:
+            self.inverse[o] = inverted(upper)
+
+
+def inverted(upper: Matrix) -> Matrix:
+    """The inverse of a matrix of which an upper triangle, multiplied by itself, is the whole."""
+    n = len(upper)
+    inverse = np.zeros((n, n))  # of the upper triangle
+    for r in reversed(range(n)):
+        for k in range(r + 1, n):
+            inverse[r, k:] -= upper[r, k] * inverse[k, k:]
+        inverse[r, r] = 1.0
+        inverse[r, r:] /= upper[r, r]
+    whole = np.zeros((n, n))
+    for c in range(n):  # a row and a column begin with the first column that both have
+        column = inverse[: c + 1, c]
+        whole[: c + 1, : c + 1] += column[:, None] * column
+    return whole
 
 
 def factorised(gram: Matrix, right: Matrix, variances: Vector) -> tuple[Matrix, Matrix, float, float]:
