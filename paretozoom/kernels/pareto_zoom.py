@@ -25,6 +25,7 @@ from paretozoom.kernels.pyramid import (
     HEADER,
     KEY0,
     KEY1,
+    LEARNED,
     LEVELS,
     NEXT,
     NUMBERED,
@@ -208,11 +209,10 @@ def room(f: Floats, i: Ints) -> tuple[Floats, Ints]:
     """The same state with space for what one more reward may need, and levels made anew if their time has come."""
     if i[TOLD] >= i[NEXT]:
         f, i = rebuild(f, i)
-    at = pyramid(i)
-    cells = at.learned * STATISTICS * i[NUMBERED]
+    cells = i[LEARNED] * STATISTICS * i[NUMBERED]
     if i[BASES] < i[BASE_ROOM] and i[BLOCKS] + i[LEVELS] <= i[BLOCK_ROOM] and i[USED] + cells <= i[CELL_ROOM]:
         return f, i
-    head = i[:HEADER].copy()
+    at, head = pyramid(i), i[:HEADER].copy()
     while head[BASE_ROOM] <= i[BASES]:
         head[BASE_ROOM] *= 2
     while head[BLOCK_ROOM] < i[BLOCKS] + i[LEVELS]:
