@@ -252,7 +252,7 @@ class Policy:
     @property
     def open(self) -> list[Decision]:
         """The decisions that are not yet told in every objective, in order."""
-        return [entry.decision for entry in self._open.values()]
+        return [entry.record() for entry in self._open.values()]
 
     def replay(self, event: Event) -> None:
         """Fold one event of a log, without drawing: the state gets the bytes it had when the event happened."""

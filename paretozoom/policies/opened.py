@@ -18,7 +18,7 @@ from paretozoom.records import Decision, Refused
 class OpenDecision:
     """A decision that is not yet told in every objective; a row of many makes its record when it is read."""
 
-    __slots__ = ("credit", "number", "parts", "point", "row", "source", "told")
+    __slots__ = ("credit", "items", "number", "parts", "point", "row", "source", "told")
 
     def __init__(
         self, source: Decision | Sequence[Decision], row: int, number: int, credit: int, point: Floats
@@ -30,16 +30,28 @@ class OpenDecision:
         self.point = point
         self.told = 0  # bit o: objective o was told
         self.parts: Floats | None = None  # rewards told so far, if the policy must wait for the others
+        self.items: tuple[Any, Any] | None = None  # context and arm as they were; what was handed out may be changed
 
     @classmethod
     def of(cls, decision: Decision, point: Floats) -> OpenDecision:
         """A decision that was asked alone."""
-        return cls(decision, 0, decision.number, decision.credit, point)
+        opened, arm = cls(decision, 0, decision.number, decision.credit, point), decision.arm
+        opened.items = tuple(decision.context.items()), tuple(arm.items()) if type(arm) is dict else arm
+        return opened
 
     @property
     def decision(self) -> Decision:
         """The record."""
         return self.source if isinstance(self.source, Decision) else self.source[self.row]
+
+    def record(self) -> Decision:
+        """The record as it was made, whatever became of the one that was handed out."""
+        decision = self.decision
+        if self.items is None:
+            return decision
+        context, arm = self.items
+        whole = dict(arm) if type(decision.arm) is dict else arm
+        return Decision(self.number, dict(context), whole, decision.density, self.credit)
 
     def gather(self, given: Floats) -> Floats:
         """Add some rewards to those told so far; gives them all, NaN where none was told."""
@@ -73,7 +85,7 @@ def dump_opened(opened: Mapping[int, OpenDecision], objectives: int) -> tuple[li
     entries = list(opened.values())
     nothing = np.full(objectives, math.nan)
     parts = [nothing if entry.parts is None else entry.parts for entry in entries]
-    return [msgspec.to_builtins(entry.decision) for entry in entries], {
+    return [msgspec.to_builtins(entry.record()) for entry in entries], {
         "open_reward": np.array(parts).reshape(len(entries), objectives),
         "open_told": np.array([entry.told for entry in entries], np.int64),
     }

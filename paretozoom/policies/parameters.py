@@ -56,11 +56,11 @@ def differing(field: str, theirs: Any, mine: Any) -> str:
 
 
 def checked_horizon(horizon: Any) -> int | None:
-    """None (unknown) or an integer of at least 2."""
+    """None (unknown) or an integer from 2 to 2**62."""
     if horizon is None:
         return None
     if isinstance(horizon, bool) or not isinstance(horizon, (int, np.integer)) or not 2 <= horizon <= LONGEST_HORIZON:
-        raise Refused(f"horizon: {horizon!r} is not an integer of at least 2, or None for an unknown one")
+        raise Refused(f"horizon: {horizon!r} is not an integer from 2 to 2**62, or None for an unknown one")
     return int(horizon)
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paretozoom import PCZ, Asked, Decision, Dropped, Finite, Objective, Problem, Real, Snapshot, Told
+from paretozoom import PCZ, Asked, Decision, Dropped, Finite, Objective, ParetoZoom, Problem, Real, Snapshot, Told
 from paretozoom.policies.base import Policy
 from paretozoom.records import Event
 from tests.policies.border import CONTEXTS, MAKERS, PROBLEMS, UNIT, bytes_of, every_policy, refuses, used
@@ -245,3 +245,21 @@ def test_arms_of_labels_are_told_by_label() -> None:
             assert decision.arm in ("s", 2, 2.5, True)
             policy.tell(through_json(decision), [0.5, 0.5])
         assert policy.open == []
+
+
+@pytest.mark.parametrize("policy_class", [PCZ, ParetoZoom])
+def test_a_decision_that_was_changed_by_its_owner_changes_nothing(policy_class: type[PCZ] | type[ParetoZoom]) -> None:
+    """Rounding a price in place is the user's business: what was drawn is kept, dumped and learned from."""
+    problem = Problem(context=[Real("x")], arm=[Real("price", 1, 50)], objectives=[Objective("sold")])
+    policy, untouched = policy_class(problem, seed=3), policy_class(problem, seed=3)
+    decision, same = policy.ask([0.5]), untouched.ask([0.5])
+    for value in (20.0, 99.0, "junk"):
+        decision.arm["price"] = value
+        decision.context["y"] = value
+        assert policy.dump().to_bytes() == untouched.dump().to_bytes()
+    loaded = policy_class(problem)
+    loaded.load(policy.dump())
+    policy.tell(decision, [0.5])
+    untouched.tell(same, [0.5])
+    loaded.tell(same, [0.5])
+    assert policy.dump().to_bytes() == untouched.dump().to_bytes() == loaded.dump().to_bytes()
