@@ -148,8 +148,9 @@ def judge(
             weight = (n - 1.0) / (n - 1.0 + SURE)
             weights += weight
             missed += weight * (above[p] * above[p] - squares[p]) / (n * (n - 1.0))
-            mean += weight * (said[p] / n)
-            explained += weight * ((said[p] / n) * (said[p] / n))
+            apart = said[p] / n - overall  # so that what was told first, which rewards are counted from, plays no part
+            mean += weight * apart
+            explained += weight * (apart * apart)
             noise += squares[p] - above[p] * above[p] / n
             free += n - 1.0
     noise, mean = max(noise / free, LEAST_NOISE * square / count, 1e-300), mean / weights

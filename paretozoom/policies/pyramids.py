@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy.typing as npt
 
 from paretozoom.dimensions import Floats, Ints
 from paretozoom.feasible import encode_feasible
-from paretozoom.kernels import calibrate, forget, functions, pyramid, smooth_fit
+from paretozoom.kernels import calibrate, forget, functions, lattice, pyramid, smooth_fit
 from paretozoom.kernels.kinds import CATEGORICAL
 from paretozoom.kernels.refine import GROWTH, due_after
 from paretozoom.kernels.trend_fit import SIZES
@@ -61,7 +62,7 @@ def allocate(problem: Problem, key: Ints, sizes: Mapping[int, int]) -> tuple[Flo
     head[pyramid.BASE_ROOM] = head[pyramid.BLOCK_ROOM] = FIRST_ROOM
     head[pyramid.CELLS] = len(boxes)
     head[pyramid.PER_CELL] = CANDIDATES[_real_arms(problem) - 1]
-    head[pyramid.MOST_FINE] = min(arms, MOST_GROUPS) if arms else FINER * head[pyramid.PER_CELL]
+    head[pyramid.MOST_FINE] = _most_cells(problem)
     terms = terms_of(problem)
     head[pyramid.FUNCTIONS], head[pyramid.CONTEXT_FUNCTIONS] = len(terms.functions), terms.of_contexts
     head[pyramid.TERMS] = len(terms.factors)
@@ -93,11 +94,12 @@ def bits_of(problem: Problem) -> list[int]:
     bits = [(count - 1).bit_length() if count else 0 for count in categories]
     numbered = [max(1, (arms - 1).bit_length())] if arms else []
     plain = [j for j in range(kept) if encoding.kinds[j] != CATEGORICAL]
-    most = ALL_BITS - sum(numbered) - min(len(plain), ALL_BITS // 2)
+    least = ARM_BITS[_real_arms(problem) - 1]
+    wanted = sum(least if j >= encoding.context else 1 for j in plain)
+    most = ALL_BITS - sum(numbered) - min(wanted, ALL_BITS // 2)
     while sum(bits[:kept]) > most:  # then some categories are not told apart
         bits[bits.index(max(bits[:kept]))] -= 1
     left = ALL_BITS - sum(bits[:kept]) - sum(numbered)
-    least = ARM_BITS[_real_arms(problem) - 1]
     for j in reversed(plain):  # arms first: what cannot be told apart cannot be played apart
         share = left // (plain.index(j) + 1)
         bits[j] = min(MOST_BITS, max(share, least) if j >= encoding.context else share, left)
@@ -250,7 +252,7 @@ def _check_levels(problem: Problem, rows: Ints) -> None:
     context, arms, depths = encoding.context, len(encoding.arms), rows[:, 3:]
     steps = np.diff(depths, axis=0, prepend=np.zeros((1, depths.shape[1]), np.int64))
     right = (steps >= 0).all() and (depths <= bits).all() and (not len(rows) or not depths[0].any())
-    most = min(arms, MOST_GROUPS) if arms else FINER * CANDIDATES[_real_arms(problem) - 1]
+    most = _most_cells(problem)
     for row, step in zip(rows, steps, strict=True):
         inner = np.flatnonzero(step[context:])
         split = int(inner[-1]) + context if len(inner) else -1
@@ -269,6 +271,19 @@ def _check_levels(problem: Problem, rows: Ints) -> None:
             right = right and row[2] == len(np.unique(digits >> (bits[context:] - row[3 + context :]), axis=0))
     if not right:
         raise Refused("snapshot: levels are none that this policy can have made")
+
+
+def _most_cells(problem: Problem) -> int:
+    """The most cells of arms of a level: one for each finite arm, or two for each candidate.
+
+    Values of a discrete coordinate are halved as if they were a power of two.
+    """
+    encoding = problem.encoding
+    if len(encoding.arms):
+        return min(len(encoding.arms), MOST_GROUPS)
+    values = [abs(count) for count in encoding.values[encoding.context :].tolist() if count]
+    points = int(lattice.points_per_cell(math.prod(values), CANDIDATES[_real_arms(problem) - 1]))
+    return FINER * points << sum((count - 1).bit_length() for count in values)
 
 
 def _real_arms(problem: Problem) -> int:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from paretozoom import Categorical, Decision, Finite, Objective, ParetoZoom, Problem, Real
 from paretozoom.feasible import ANY, encode_feasible
 from paretozoom.kernels import pareto_zoom, pyramid, refine
+from paretozoom.kernels.smooth import EXPLAINED
 from tests.reference import estimates, forget, levels, philox, smooth, trend
 from tests.reference import pareto_zoom as slow
 from tests.reference.levels import Cell, Level, Rewards
@@ -272,6 +273,16 @@ def test_cells_of_arms_finer_than_candidates() -> None:
     assert max(len(level.arm_cells) for level in twin.levels) == 128
 
 
+def test_each_label_of_an_arm_has_cells_of_its_own() -> None:
+    """As many for each of five labels as a line of arms alone has, as if there were eight of them."""
+    labels = Categorical("k", list("abcde"))
+    problem = Problem(context=[], arm=[Real("y"), labels], objectives=[Objective("r")])
+    policy, twin = pair(problem)
+    lockstep(policy, twin, World(problem, seed=2), 150, scrambled=False)
+    agree(policy, twin)
+    assert policy._ints[pyramid.MOST_FINE] == 128 * 8
+
+
 @pytest.mark.parametrize("noise", [0.1, 0.3])
 def test_contexts_that_move_slowly_are_no_change(noise: float) -> None:
     """Though rewards that follow each other are off by the same, because their cell is large."""
@@ -452,6 +463,31 @@ def test_order_between_two_steps_matters_by_rounding_alone(name: str, seed: int,
     other._floats[at.compared : at.watched] = policy._floats[at.compared : at.watched]
     for context in (world.context() for _ in range(5)):
         assert np.allclose(_indices(other, context), _indices(policy, context), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_which_reward_was_told_first_plays_no_part(seed: int) -> None:
+    """Rewards are counted from it; whether the trend is used, and what the smooth estimate explains, does not follow.
+
+    The first eight rewards are told in two orders: before there are levels, nothing is foretold.
+    """
+    problem = Problem(context=[Real("x")], arm=[Real("y")], objectives=[Objective("r", bounded=False)])
+    rng, players = np.random.default_rng(seed), [ParetoZoom(problem, seed=seed) for _ in range(2)]
+    contexts = rng.random((24, 1))
+    decisions = [players[0].ask(context) for context in contexts]
+    assert decisions == [players[1].ask(context) for context in contexts]
+    rewards = [d.context["x"] + 0.5 * d.arm["y"] + 0.5 * rng.standard_normal() for d in decisions]
+    order = list(range(24))
+    for player in players:
+        for k in order:
+            player.tell(decisions[k], [rewards[k]])
+        order[:8] = order[7::-1]
+        at = pyramid.pyramid(player._ints)
+    f, other = (player._floats for player in players)
+    assert f[at.offset] != other[at.offset]
+    assert players[0]._ints[pyramid.USES_TREND] == players[1]._ints[pyramid.USES_TREND]
+    explained = [memory[at.compared + EXPLAINED] for memory in (f, other)]
+    assert explained[0] == pytest.approx(explained[1], rel=1e-4)
 
 
 def _indices(policy: ParetoZoom, context: Any) -> Any:

@@ -16,6 +16,7 @@ from paretozoom.policies.pyramids import ALL_BITS, bits_of
 from paretozoom.simulation import simulate_in_chunks
 from tests.policies.test_pareto_zoom import pair
 from tests.reference import along_front
+from tests.reference import pareto_zoom as slow
 from tests.reference.lockstep import lockstep
 from tests.reference.play import World
 from tests.reference.problems import PROBLEMS, feasible_sets
@@ -164,8 +165,9 @@ def test_arms_that_name_their_contexts() -> None:
         [Real(f"x{j}") for j in range(64)],
         [Real("x"), *(Categorical(f"c{j}", list(range(10))) for j in range(16))],
         [Categorical(f"c{j}", list(range(1000))) for j in range(8)],
+        [Categorical(f"c{j}", list("abc")) for j in range(42)],
     ],
-    ids=["64 reals", "16 categorical", "8 of 1000 categories"],
+    ids=["64 reals", "16 categorical", "8 of 1000 categories", "42 of 3 categories"],
 )
 @pytest.mark.parametrize("arm", [[Real("y")], Finite(list("abc"))], ids=["line", "labels"])
 def test_many_coordinates(context: list[Any], arm: Any) -> None:
@@ -173,6 +175,8 @@ def test_many_coordinates(context: list[Any], arm: Any) -> None:
     bits, world = bits_of(problem), World(problem, seed=1)
     assert min(bits) >= 0
     assert sum(bits[: len(context)]) + bits[-1] <= ALL_BITS
+    assert bits[-1] >= (7 if isinstance(arm, list) else 2)  # arms that are not told apart cannot be learned
+    assert bits == slow.ParetoZoom(problem).bits
     policy = _told(ParetoZoom(problem), 30, world.context, lambda _: None)
     policy.load(Snapshot.from_bytes(policy.dump().to_bytes()))
     assert policy.facts()["levels"] >= 1

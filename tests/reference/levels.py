@@ -16,6 +16,7 @@ MOST_LEVELS, LEAST_CELLS = 24, 1024
 MOST_GROUPS = 4096  # of finite arms
 CANDIDATES = {0: 64, 1: 64, 2: 256}  # by continuous arm coordinates
 MOST_CANDIDATES = 512  # for more coordinates
+MOST_LISTED = 2048  # candidates of all combinations of discrete values
 FINER = 2  # cells of arms for each candidate
 ALL_BITS, MOST_BITS, FEATURE_BITS = 60, 10, 5
 ARM_BITS = {0: 7, 1: 7, 2: 5}  # at least, by continuous arm coordinates
@@ -93,7 +94,8 @@ class Levels(Twin):
     def _bits(self) -> list[int]:
         """Ten of each coordinate if sixty are enough, else even shares, of arms not too few; last, those of a number.
 
-        Finite arms are known by their number; their features have five bits.
+        Finite arms are known by their number; their features have five bits. If labels leave too little for numbers,
+        those with the most bits lose some, the first of them first.
         """
         arms, kept = len(self.arms), self.first if self.arms else len(self.kinds)
         bits = [FEATURE_BITS] * len(self.kinds)
@@ -102,12 +104,17 @@ class Levels(Twin):
                 bits[j] = math.ceil(math.log2(abs(values))) if values else 0  # what labels are is told by their number
         number = [max(1, math.ceil(math.log2(arms)))] if arms else []
         plain = [j for j in range(kept) if self.kinds[j] != CATEGORICAL]
-        left = ALL_BITS - sum(number) - sum(bits[j] for j in range(kept) if j not in plain)
+        labels = [j for j in range(kept) if j not in plain]
+        least = ARM_BITS.get(self._real_arms(), LEAST_ARM_BITS)
+        wanted = len([j for j in plain if j < self.first]) + least * len([j for j in plain if j >= self.first])
+        while sum(number) + sum(bits[j] for j in labels) + min(wanted, ALL_BITS // 2) > ALL_BITS:
+            bits[max(labels, key=lambda j: (bits[j], -j))] -= 1
+        left = ALL_BITS - sum(number) - sum(bits[j] for j in labels)
         while plain:
             share = left // len(plain)
             j = plain.pop()
             if j >= self.first:
-                share = max(share, ARM_BITS.get(self._real_arms(), LEAST_ARM_BITS))
+                share = max(share, least)
             bits[j] = min(MOST_BITS, share, left)
             left -= bits[j]
         return bits + number
@@ -247,7 +254,11 @@ class Levels(Twin):
         """Of arms, that a level may have."""
         if self.arms:
             return min(len(self.arms), MOST_GROUPS)
-        return FINER * self._most_candidates()
+        discrete = [abs(v) for v in self.values[self.first :] if v != 0]
+        each = self._most_candidates()
+        while each > 1 and each * math.prod(discrete) > MOST_LISTED:
+            each //= 2
+        return math.prod([FINER * each, *(2 ** math.ceil(math.log2(v)) for v in discrete)])
 
     def _most_candidates(self) -> int:
         return CANDIDATES.get(self._real_arms(), MOST_CANDIDATES)

@@ -234,7 +234,8 @@ class Trend(Levels):
             count, total, square = count + here, total + base.total[o], square + base.square[o]
         if count == 0:
             return 0.0, 0.0
-        noise, free = PRIOR_NOISE * max(0.0, square / count - total / count * (total / count)), PRIOR_NOISE
+        overall = total / count
+        noise, free = PRIOR_NOISE * max(0.0, square / count - overall * overall), PRIOR_NOISE
         weights, missed, mean, explained = 1.0, 0.0, 0.0, 0.0
         for place, (above, squares, said) in sums.items():
             n = rewards[place]
@@ -242,8 +243,8 @@ class Trend(Levels):
                 weight = (n - 1.0) / (n - 1.0 + SURE)
                 weights += weight
                 missed += weight * (above * above - squares) / (n * (n - 1.0))
-                mean += weight * (said / n)
-                explained += weight * ((said / n) * (said / n))
+                mean += weight * (said / n - overall)
+                explained += weight * ((said / n - overall) * (said / n - overall))
                 noise += squares - above * above / n
                 free += n - 1.0
         noise, mean = max(noise / free, LEAST_NOISE * square / count, 1e-300), mean / weights
