@@ -140,7 +140,8 @@ def judge(
     if count == 0.0:
         return 0.0, 0.0
     overall = total / count
-    noise, free = PRIOR_NOISE * max(0.0, square / count - overall * overall), PRIOR_NOISE
+    variance = max(0.0, square / count - overall * overall)
+    noise, free = PRIOR_NOISE * variance, PRIOR_NOISE
     weights, missed, mean, explained = 1.0, 0.0, 0.0, 0.0
     for p in range(len(rewards)):
         n = rewards[p]
@@ -154,7 +155,9 @@ def judge(
             noise += squares[p] - above[p] * above[p] / n
             free += n - 1.0
     noise, mean = max(noise / free, LEAST_NOISE * square / count, 1e-300), mean / weights
-    return max(0.0, missed / weights) / noise, (explained / weights - mean * mean) / noise
+    # As if there were one place more, a standard deviation of rewards away from their mean on one side or the other.
+    prior = variance * (weights - 1.0) / (weights * weights)
+    return max(0.0, missed / weights) / noise, (explained / weights - mean * mean + prior) / noise
 
 
 @inlined

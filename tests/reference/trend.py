@@ -235,7 +235,8 @@ class Trend(Levels):
         if count == 0:
             return 0.0, 0.0
         overall = total / count
-        noise, free = PRIOR_NOISE * max(0.0, square / count - overall * overall), PRIOR_NOISE
+        variance = max(0.0, square / count - overall * overall)
+        noise, free = PRIOR_NOISE * variance, PRIOR_NOISE
         weights, missed, mean, explained = 1.0, 0.0, 0.0, 0.0
         for place, (above, squares, said) in sums.items():
             n = rewards[place]
@@ -248,7 +249,8 @@ class Trend(Levels):
                 noise += squares - above * above / n
                 free += n - 1.0
         noise, mean = max(noise / free, LEAST_NOISE * square / count, 1e-300), mean / weights
-        return max(0.0, missed / weights) / noise, (explained / weights - mean * mean) / noise
+        prior = variance * (weights - 1.0) / (weights * weights)
+        return max(0.0, missed / weights) / noise, (explained / weights - mean * mean + prior) / noise
 
 
 def functions_of_number(count: int, place: float) -> Vector:
