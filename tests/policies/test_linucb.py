@@ -173,7 +173,7 @@ def test_linucb_refuses(settings: dict[str, Any], message: str) -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"horizon": 1}, "horizon: 1 is not an integer of at least 2"),
+        ({"horizon": 1}, "horizon: 1 is not an integer from 2 to"),
         ({"explore": "all"}, "explore: 'all' is not one of"),
         ({"delta": 0}, "delta: 0 is not strictly between 0 and 1"),
     ],
