@@ -281,7 +281,7 @@ def _most_cells(problem: Problem) -> int:
     encoding = problem.encoding
     if len(encoding.arms):
         return min(len(encoding.arms), MOST_GROUPS)
-    values = [abs(count) for count in encoding.values[encoding.context :].tolist() if count]
+    values: list[int] = [abs(count) for count in encoding.values[encoding.context :].tolist() if count]
     points = int(lattice.points_per_cell(math.prod(values), CANDIDATES[_real_arms(problem) - 1]))
     return FINER * points << sum((count - 1).bit_length() for count in values)
 
