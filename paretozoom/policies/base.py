@@ -289,8 +289,10 @@ class Policy:
         if not isinstance(decision, Decision):
             raise Refused(f"decision: {decision!r} is not a Decision")
         entry = self._find_number(decision.number)
+        if entry.source is decision:
+            return entry
         try:
-            same = entry.decision is decision or bool(entry.decision == decision)
+            same = bool(entry.decision == decision)
         except ValueError:  # an array somewhere in it
             same = False
         if not same:

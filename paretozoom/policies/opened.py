@@ -18,10 +18,17 @@ from paretozoom.records import Decision, Refused
 class OpenDecision:
     """A decision that is not yet told in every objective; a row of many makes its record when it is read."""
 
-    __slots__ = ("credit", "items", "number", "parts", "point", "row", "source", "told")
+    __slots__ = ("arm", "context", "credit", "number", "parts", "point", "row", "source", "told")
 
     def __init__(
-        self, source: Decision | Sequence[Decision], row: int, number: int, credit: int, point: Floats
+        self,
+        source: Decision | Sequence[Decision],
+        row: int,
+        number: int,
+        credit: int,
+        point: Floats,
+        context: dict[str, Any] | None = None,
+        arm: Any = None,
     ) -> None:
         self.source = source
         self.row = row
@@ -30,14 +37,14 @@ class OpenDecision:
         self.point = point
         self.told = 0  # bit o: objective o was told
         self.parts: Floats | None = None  # rewards told so far, if the policy must wait for the others
-        self.items: tuple[Any, Any] | None = None  # context and arm as they were; what was handed out may be changed
+        self.context = context  # of a decision that was asked alone, and its arm: what was handed out may be changed
+        self.arm = arm
 
     @classmethod
     def of(cls, decision: Decision, point: Floats) -> OpenDecision:
         """A decision that was asked alone."""
-        opened, arm = cls(decision, 0, decision.number, decision.credit, point), decision.arm
-        opened.items = tuple(decision.context.items()), tuple(arm.items()) if type(arm) is dict else arm
-        return opened
+        arm = decision.arm.copy() if type(decision.arm) is dict else decision.arm
+        return cls(decision, 0, decision.number, decision.credit, point, decision.context.copy(), arm)
 
     @property
     def decision(self) -> Decision:
@@ -47,11 +54,10 @@ class OpenDecision:
     def record(self) -> Decision:
         """The record as it was made, whatever became of the one that was handed out."""
         decision = self.decision
-        if self.items is None:
+        if self.context is None:
             return decision
-        context, arm = self.items
-        whole = dict(arm) if type(decision.arm) is dict else arm
-        return Decision(self.number, dict(context), whole, decision.density, self.credit)
+        arm = self.arm.copy() if type(self.arm) is dict else self.arm
+        return Decision(self.number, self.context.copy(), arm, decision.density, self.credit)
 
     def gather(self, given: Floats) -> Floats:
         """Add some rewards to those told so far; gives them all, NaN where none was told."""
