@@ -209,8 +209,8 @@ def _print_policy(name: str) -> None:
 
     classes = {member.__name__: known for known, member in find_members("paretozoom.policies", Policy).items()}
     member = find_member("paretozoom.policies", Policy, classes.get(name, name))
-    about = f"{inspect.getdoc(member)}".replace(">>>", ">>> from paretozoom import *\n>>>", 1)
-    print(f"{member.name}: paretozoom.{member.__name__}\n\n{about}\n\nParameters:")
+    imports = f"from paretozoom import {member.__name__}, Problem"
+    print(f"{member.name}: {imports}\n\n{inspect.getdoc(member)}\n\nParameters:")
     written, meant = (inspect.signature(member, eval_str=meant).parameters for meant in (False, True))
     for parameter in list(written.values())[1:]:  # the first is the problem
         values = str(meant[parameter.name])  # names of literals are the code's, their values the reader's

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+import builtins
+import doctest
+import inspect
 import subprocess
 import sys
 from pathlib import Path
@@ -91,10 +95,23 @@ def test_results_fit_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     assert "learns 'r' only: policy-elimination, 8 rules" in lines
 
 
+@pytest.mark.parametrize("name", find_members("paretozoom.policies", Policy))
+def test_the_example_of_a_policy_imports_what_it_uses(name: str) -> None:
+    """But for the policy and `Problem`, which the line above it imports."""
+    member = find_members("paretozoom.policies", Policy)[name]
+    examples = doctest.DocTestParser().get_examples(inspect.getdoc(member) or "")
+    nodes = [node for example in examples for node in ast.walk(ast.parse(example.source))]
+    known = {alias.name for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names}
+    named = {node.id for node in nodes if isinstance(node, ast.Name)}
+    made = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    assert examples
+    assert named - known - made - set(dir(builtins)) <= {member.__name__, "Problem"}
+
+
 @pytest.mark.parametrize("name", ["linucb", "LinUCB"])
 def test_one_policy_is_explained(name: str) -> None:
     output = CliRunner().invoke(app, ["policies", name]).output
-    assert output.startswith("linucb: paretozoom.LinUCB\n\nRidge regression on features;")
+    assert output.startswith("linucb: from paretozoom import LinUCB, Problem\n\nRidge regression on features;")
     for word in (
         "alpha: float | None = None",
         "model: Literal['disjoint', 'hybrid', 'shared']",

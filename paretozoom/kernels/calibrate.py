@@ -42,7 +42,7 @@ from paretozoom.kernels.refine import correct, due_after, expect
 from paretozoom.kernels.roughness import measure_noise, measure_roughness
 from paretozoom.kernels.smooth_fit import LAST_FIT as LAST_SMOOTH_FIT
 from paretozoom.kernels.smooth_fit import fit_smooth, give_up_smooth
-from paretozoom.kernels.splits import HALVES, choose_splits, halves, regroup, spread_of
+from paretozoom.kernels.splits import choose_splits, halves, regroup, spread_of
 from paretozoom.kernels.trend_fit import LAST_FIT, fit_trend, rest_of
 
 EARLY = 1000  # rewards until which levels are made anew every fifth more of them, later every half more
@@ -75,11 +75,8 @@ def rebuild(f: Floats, i: Ints) -> tuple[Floats, Ints]:
         forget_half(f, i, old)
     bases, coordinates = i[BASES], old.context + old.finer
     digits, base_arm = np.zeros((bases, coordinates), np.int64), np.zeros(bases, np.int64)
-    here = np.zeros(coordinates, np.int64)  # a row of digits: taking one from the table again and again is slow
     for base in range(bases):
-        base_arm[base] = digits_of(f, i, old, i[old.base_key + base], here)
-        for j in range(coordinates):
-            digits[base, j] = here[j]
+        base_arm[base] = digits_of(f, i, old, i[old.base_key + base], digits[base])
     if forgets or i[TOLD] <= LAST_FIT:
         used = i[USES_TREND] == 1
         fit_trend(f, i, old, digits, base_arm)
@@ -133,7 +130,7 @@ def _count_blocks(i: Ints, at: Pyramid, digits: Ints, chosen: Ints, levels: int)
         for j in range(at.context):
             while depth[j] < chosen[level, 3 + j]:
                 halves(i, at, digits, j, depth[j], half)
-                groups = regroup(group, groups, half, HALVES)
+                groups = regroup(group, groups, half)
                 depth[j] += 1
         visited[level] = groups
     return visited
@@ -222,12 +219,10 @@ def _fill_blocks(
     f: Floats, i: Ints, at: Pyramid, level: int, digits: Ints, base_arm: Ints, totals: Floats, squares: Floats
 ) -> None:
     """Sum the bases in the blocks of a level."""
-    cells, here = i[at.arm_cells + level], np.empty(at.context + at.finer, np.int64)
+    cells = i[at.arm_cells + level]
     for base in range(len(digits)):
-        for j in range(len(here)):
-            here[j] = digits[base, j]
-        number, most = block_of(i, at, level, here, base), 0
-        cell = arm_cell(i, at, level, here, base_arm[base])
+        number, most = block_of(i, at, level, digits[base], base), 0
+        cell = arm_cell(i, at, level, digits[base], base_arm[base])
         for o in range(at.learned):
             count, start = i[at.base_count + o * i[BASE_ROOM] + base], rows_of(i, at, number, cells, o) + cell
             add_to_cell(f, start, cells, count, totals[o, base], squares[o, base])
@@ -300,7 +295,7 @@ def number_arms(f: Floats, i: Ints, at: Pyramid, levels: Ints, cell_of_arm: Ints
         for j in range(at.context, at.context + at.finer):
             while depth[j] < levels[level, 3 + j]:
                 halves(i, at, digits, j, depth[j], half)
-                groups = regroup(group, groups, half, HALVES)
+                groups = regroup(group, groups, half)
                 depth[j] += 1
         cell_of_arm[level] = group
         if at.arms > 0:

@@ -1,4 +1,4 @@
-"""Cholesky's factors, inverses and sums of products, for matrices that a fit has many of.
+"""Cholesky's factors, what they solve, inverses and sums of products: what fits of trend and smooth estimate need.
 
 Rows are added four at a time, one after the other: a fourth of the way to memory and back, and the same bits.
 """
@@ -44,6 +44,16 @@ def factorise(a: Floats, y: Floats) -> tuple[float, float]:
         for c in range(n - r):
             row[c] /= pivot
     return half, square
+
+
+@kernel
+def substitute(a: Floats, y: Floats, out: Floats) -> None:
+    """Write what solves Ux = y, given U in the upper half of `a`."""
+    for k in range(len(y) - 1, -1, -1):
+        total = y[k]
+        for c in range(k + 1, len(y)):
+            total -= a[k, c] * out[c]
+        out[k] = total / a[k, k]
 
 
 @kernel

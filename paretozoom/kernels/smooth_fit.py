@@ -14,7 +14,7 @@ import numpy as np
 from paretozoom.kernels.functions import POLYNOMIALS, TURN
 from paretozoom.kernels.jit import Floats, Ints, inlined, part
 from paretozoom.kernels.kinds import CATEGORICAL, PERIODIC
-from paretozoom.kernels.matrices import factorise, invert, sum_products
+from paretozoom.kernels.matrices import factorise, invert, substitute, sum_products
 from paretozoom.kernels.ordering import order_of
 from paretozoom.kernels.pyramid import (
     BASE_ROOM,
@@ -191,12 +191,7 @@ def _learn(f: Floats, i: Ints, at: Pyramid, o: int, gram: Floats, right: Floats)
     for k in range(n):
         a[k, k] += 1.0 / (variance[k] if k == 0 else BOLDNESS * variance[k])
     factorise(a, y)
-    sizes = f[at.smooth + o * room :][:n]
-    for k in range(n - 1, -1, -1):
-        total = y[k]
-        for c in range(k + 1, n):
-            total -= a[k, c] * sizes[c]
-        sizes[k] = total / a[k, k]
+    substitute(a, y, f[at.smooth + o * room :][:n])
     if i[TOLD] < LAST_TAUGHT:
         invert(a, f[at.inverse + o * room * room :][: n * n].reshape((n, n)))
 

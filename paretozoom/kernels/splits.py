@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -26,8 +25,6 @@ PRIOR_PAIRS = 10.0  # and how many rewards that is worth
 WELL_KNOWN = 8  # rewards for each cell of the other coordinates when a split is judged
 MOST_JUDGED = 16384  # bases that splits are judged by
 BITS_JUDGED = 4  # of a coordinate: what further bits tell follows from what these tell
-HALVES: Any = np.int64(2)
-QUARTERS: Any = np.int64(4)
 ALIKE = 6.0  # gains that differ by less are as good as equal: a bit more changes them fourfold
 
 
@@ -51,15 +48,14 @@ def halves(i: Ints, at: Pyramid, digits: Ints, j: int, depth: int, half: Ints) -
 
 
 @kernel
-def regroup(group: Ints, groups: int, half: Ints, parts: int) -> int:
-    """Divide groups by halves, or more parts, numbered through in order; returns how many there are now."""
-    names = np.full(groups * parts, -1, np.int64)
+def regroup(group: Ints, groups: int, half: Ints) -> int:
+    """Divide groups by halves, numbered through in order; returns how many there are now."""
+    names = np.full((groups, 2), -1, np.int64)
     found = 0
     for k in range(len(group)):
-        part_of_group = group[k] * parts + half[k]
-        name = names[part_of_group]
+        name = names[group[k], half[k]]
         if name < 0:
-            names[part_of_group] = name = found
+            names[group[k], half[k]] = name = found
             found += 1
         group[k] = name
     return found
@@ -131,11 +127,11 @@ def _measure_gains(f: Floats, i: Ints, at: Pyramid, digits: Ints, totals: Floats
             if other != j:
                 for depth in range(min(known, i[at.bits + other])):
                     halves(i, at, digits, other, depth, half)
-                    groups = regroup(group, groups, half, HALVES)
+                    groups = regroup(group, groups, half)
         for depth in range(min(i[at.bits + j], BITS_JUDGED)):
             halves(i, at, digits, j, depth, half)
             gains[j, 0] = max(gains[j, 0], _gain(f, i, at, bases, totals, group, groups, half, spread))
-            groups = regroup(group, groups, half, HALVES)
+            groups = regroup(group, groups, half)
         for depth in range(1, i[at.bits + j]):
             gains[j, depth] = gains[j, depth - 1] / 4.0
     return gains
@@ -174,7 +170,7 @@ def choose_splits(f: Floats, i: Ints, at: Pyramid, digits: Ints, totals: Floats,
     chosen = np.zeros((MOST_LEVELS, coordinates + 3), np.int64)
     depth, gains = np.zeros(coordinates, np.int64), _measure_gains(f, i, at, digits, totals, squares)
     group, contexts, arms = np.zeros(bases, np.int64), np.zeros(bases, np.int64), np.zeros(at.arms, np.int64)
-    half, quarter, arm_half = np.zeros(bases, np.int64), np.zeros(bases, np.int64), np.zeros(at.arms, np.int64)
+    half, arm_half = np.zeros(bases, np.int64), np.zeros(at.arms, np.int64)
     groups = visited = arm_cells = levels = 1
     chosen[0, 0], chosen[0, 1], chosen[0, 2] = -1, -1, 1
     while levels < MOST_LEVELS:
@@ -186,7 +182,7 @@ def choose_splits(f: Floats, i: Ints, at: Pyramid, digits: Ints, totals: Floats,
             for bit in range(depth[inner], passed[inner] + 1):
                 for arm in range(at.arms):
                     arm_half[arm] = digit_of_arm(f, i, at, arm, inner) >> (i[at.bits + inner] - bit - 1) & 1
-                parts = regroup(parted, parts, arm_half, HALVES) if at.arms > 0 else 2 * parts
+                parts = regroup(parted, parts, arm_half) if at.arms > 0 else 2 * parts
             if parts > i[MOST_FINE]:
                 inner = -1
         if outer >= 0 and inner >= 0:
@@ -197,16 +193,15 @@ def choose_splits(f: Floats, i: Ints, at: Pyramid, digits: Ints, totals: Floats,
                 inner = -1
         if outer < 0 and inner < 0:
             break
-        quarter[:] = 0
-        if inner >= 0:
-            halves(i, at, digits, inner, passed[inner], quarter)
-            arms, arm_cells, depth[inner] = parted, parts, passed[inner] + 1
         if outer >= 0:
             halves(i, at, digits, outer, depth[outer], half)
-            visited = regroup(contexts, visited, half, HALVES)
-            quarter += 2 * half
+            visited = regroup(contexts, visited, half)
+            groups = regroup(group, groups, half)
             depth[outer] += 1
-        groups = regroup(group, groups, quarter, QUARTERS)
+        if inner >= 0:
+            halves(i, at, digits, inner, passed[inner], half)
+            groups = regroup(group, groups, half)
+            arms, arm_cells, depth[inner] = parted, parts, passed[inner] + 1
         if visited * arm_cells > max(LEAST_CELLS, i[TOLD]):
             break
         chosen[levels, 0], chosen[levels, 1], chosen[levels, 2] = inner, outer, arm_cells

@@ -13,8 +13,9 @@ import numpy as np
 
 from paretozoom.kernels.functions import stand_at_base
 from paretozoom.kernels.jit import Floats, Ints, inlined, kernel, part
+from paretozoom.kernels.matrices import factorise, substitute
 from paretozoom.kernels.pyramid import BASE_ROOM, BASES, PLACE_BITS, TERMS, TOLD, USES_TREND, Pyramid
-from paretozoom.kernels.splits import HALVES, halves, regroup
+from paretozoom.kernels.splits import halves, regroup
 from paretozoom.kernels.trend import term_at, trend_at
 
 LAST_FIT = 8192  # rewards until which the trend is fitted anew whenever levels are made anew; later, after forgetting
@@ -33,30 +34,14 @@ def _solve(gram: Floats, right: Floats, square: float, count: float, size: int, 
 
     `gram` and `right` are the sums of products of terms, and of terms with rewards; `square` that of squared rewards.
     """
-    n, likely, explained = len(right), 0.0, 0.0
-    a, y = gram.copy(), right.copy()
-    for k in range(n):
+    a, y, likely = gram.copy(), right.copy(), 0.0
+    for k in range(len(right)):
         expected = UNKNOWN if k == 0 else 4.0 ** (size - 6)
         a[k, k] += 1.0 / expected
         likely -= 0.5 * math.log(expected)
-    for k in range(n):  # Cholesky's factors row by row, and substitution along with them
-        pivot = math.sqrt(max(a[k, k], 1e-300))
-        likely -= math.log(pivot)
-        y[k] /= pivot
-        explained += y[k] * y[k]
-        for c in range(k, n):
-            a[k, c] /= pivot
-        for r in range(k + 1, n):
-            factor = a[k, r]
-            y[r] -= factor * y[k]
-            for c in range(r, n):
-                a[r, c] -= factor * a[k, c]
-    for k in range(n - 1, -1, -1):
-        total = y[k]
-        for c in range(k + 1, n):
-            total -= a[k, c] * out[c]
-        out[k] = total / a[k, k]
-    return likely - 0.5 * count * math.log(max(square - explained, 1e-12 * square, 1e-300) / count)
+    half, explained = factorise(a, y)
+    substitute(a, y, out)
+    return likely - half - 0.5 * count * math.log(max(square - explained, 1e-12 * square, 1e-300) / count)
 
 
 @part
@@ -67,7 +52,7 @@ def find_places(i: Ints, at: Pyramid, digits: Ints, place: Ints) -> int:
     for j in range(coordinates):
         for depth in range(min(max(1, PLACE_BITS // coordinates), i[at.bits + j])):
             halves(i, at, digits, j, depth, half)
-            places = regroup(place, places, half, HALVES)
+            places = regroup(place, places, half)
     return places
 
 

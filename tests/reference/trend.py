@@ -186,14 +186,14 @@ class Trend(Levels):
     def _solve(gram: list[Vector], right: Vector, square: float, count: float, size: int) -> tuple[float, Vector]:
         """How likely the rewards are if terms have a size, and what the trend has of each of them: by Cholesky."""
         n, a, y = len(right), [list(row) for row in gram], list(right)
-        likely = explained = 0.0
+        likely = half = explained = 0.0
         for k in range(n):
             expected = UNKNOWN if k == 0 else 4.0 ** (size - 6)
             a[k][k] += 1.0 / expected
             likely -= 0.5 * math.log(expected)
         for k in range(n):
             pivot = math.sqrt(max(a[k][k], 1e-300))
-            likely -= math.log(pivot)
+            half += math.log(pivot)
             y[k] /= pivot
             explained += y[k] * y[k]
             a[k] = [value / pivot if c >= k else value for c, value in enumerate(a[k])]
@@ -207,7 +207,7 @@ class Trend(Levels):
                 total -= a[k][c] * out[c]
             out[k] = total / a[k][k]
         left = max(square - explained, 1e-12 * square, 1e-300)
-        return likely - 0.5 * count * math.log(left / count), out
+        return likely - half - 0.5 * count * math.log(left / count), out
 
     def places(self) -> dict[Cell, Cell]:
         """The place of each base."""
