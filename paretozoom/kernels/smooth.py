@@ -1,7 +1,8 @@
 """The smooth estimate: what rewards would be if they changed slowly; the estimates of levels are mixed with it.
 
 Before a reward is learned, levels and smooth estimate both foretell it. The share of the smooth one is what would have
-foretold best, the less the smaller the two differ beside what there is to explain: levels are right in the end.
+foretold best; the less the smaller the two differ beside what there is to explain, as levels without a trend are right
+in the end.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import math
 import numpy as np
 
 from paretozoom.kernels.jit import Floats, Ints, part
-from paretozoom.kernels.pyramid import COMPARISONS, SMOOTH_ROOM, SMOOTH_TERMS, TOLD, Pyramid
+from paretozoom.kernels.pyramid import COMPARISONS, SMOOTH_ROOM, SMOOTH_TERMS, TOLD, USES_TREND, Pyramid
 from paretozoom.kernels.trend import add_terms, term_at
 
 # What is compared of an objective: sums over how many rewards, and the variance that the smooth estimate explains.
@@ -45,11 +46,13 @@ def difference_of(f: Floats, at: Pyramid, o: int) -> float:
 @part
 def share_of(f: Floats, i: Ints, at: Pyramid, o: int) -> float:
     """The share of the smooth estimate of an objective."""
-    near = NEAR * math.sqrt(min(1.0, i[TOLD] / MANY))
     compared = at.compared + o * COMPARISONS
-    best = (f[compared + GAIN] + 0.5 * EVEN) / (f[compared + WEIGHED] + EVEN)
+    best = min(1.0, max(0.0, (f[compared + GAIN] + 0.5 * EVEN) / (f[compared + WEIGHED] + EVEN)))
+    if i[USES_TREND] == 1:  # levels that stand on a trend are no surer in the end
+        return float(best)
+    near = NEAR * min(1.0, i[TOLD] / MANY)
     far = difference_of(f, at, o) / (near * max(f[compared + EXPLAINED], 1e-9))
-    return float(min(1.0, max(0.0, best)) * (1.0 - 1.0 / (1.0 + far * far)))
+    return float(best * (1.0 - 1.0 / (1.0 + far * far)))
 
 
 @part

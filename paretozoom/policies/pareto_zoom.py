@@ -52,8 +52,8 @@ class ParetoZoom(Policy):
     """
 
     name = "pareto-zoom"
-    version = 5  # 1 never forgot, 2 had no smooth estimate, 3 had one of polynomials, 4 one of more terms
-    reads = (2, 3, 4)
+    version = 6  # 1 never forgot, 2 had no smooth estimate, 3 polynomials, 4 more terms, 5 other shares of it
+    reads = (2, 3, 4, 5)
     kernel: ClassVar[ModuleType] = pareto_zoom
     about = About(
         "corrects coarse estimates by finer ones as far as the rewards tell; uniform on the front of candidates",
@@ -85,6 +85,8 @@ class ParetoZoom(Policy):
         return pyramids.filled(self.problem, arrays, key, number, self._flags())
 
     def _upgraded(self, snapshot: Snapshot) -> Snapshot:
+        if snapshot.header["version"] == 5:
+            return snapshot
         settings = snapshot.arrays.get("settings", np.zeros(0, np.int64))
         kept = settings[: pyramids.SETTINGS.index(pyramid.SEARCHED)]
         more = smooths.nothing(len(self.problem.objectives), self._dim)

@@ -1,4 +1,4 @@
-"""What is expected of functions if rewards are alike by distance."""
+"""What is expected of functions if rewards are alike by distance; how much the smooth estimate counts."""
 
 from __future__ import annotations
 
@@ -6,15 +6,19 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from paretozoom import Objective, Problem, Real
+from paretozoom import Objective, ParetoZoom, Problem, Real
+from paretozoom.kernels.jit import Floats, Ints, kernel
+from paretozoom.kernels.pyramid import TOLD, USES_TREND, pyramid
+from paretozoom.kernels.smooth import share_of
 from paretozoom.kernels.smooth_fit import SCALES
 from tests.reference.pareto_zoom import ParetoZoom as ParetoZoomTwin
 from tests.reference.trend import MARGIN, functions_of_number
 
-TWIN = ParetoZoomTwin(
-    Problem(context=[Real("x")], arm=[Real("y", periodic=True)], objectives=[Objective("a"), Objective("b")])
-)
+PROBLEM = Problem(context=[Real("x")], arm=[Real("y", periodic=True)], objectives=[Objective("a"), Objective("b")])
+TWIN, POLICY = ParetoZoomTwin(PROBLEM), ParetoZoom(PROBLEM)
 COSINES = [k for k, (j, which) in enumerate(TWIN.functions) if k > 0 and j == 0 and which > 1]
 
 
@@ -45,3 +49,36 @@ def test_cosines_are_orthonormal_over_their_stretch() -> None:
     places = (np.arange(4_000) + 0.5) / 4_000 * (1 + 2 * MARGIN) - MARGIN
     waves = np.array([functions_of_number(14, place)[2:] for place in places])
     assert waves.T @ waves / len(places) == pytest.approx(np.eye(12), abs=1e-9)
+
+
+@kernel
+def _share(f: Floats, i: Ints) -> float:
+    return share_of(f, i, pyramid(i), 0)
+
+
+positive = st.floats(0, 1e4)
+
+
+@given(st.floats(-1e4, 1e4), positive, positive, positive, positive, st.integers(16, 10_000), st.booleans())
+def test_share(
+    gain: float, weighed: float, apart: float, count: float, explained: float, told: int, trend: bool
+) -> None:
+    compared = [gain, weighed, apart, count, explained]
+    f, i = POLICY._floats.copy(), POLICY._ints.copy()
+    at = pyramid(i)
+    f[at.compared : at.compared + len(compared)] = compared
+    i[TOLD], i[USES_TREND] = told, trend
+    TWIN.compared[0], TWIN.told, TWIN.uses_trend = compared, told, trend
+    assert _share(f, i) == TWIN.share(0)
+
+
+def test_what_is_near_counts_less_but_not_beside_a_trend() -> None:
+    """With two estimates whose difference is a hundredth of what there is to explain."""
+    TWIN.compared[0] = [50.0, 50.0, 100.0, 1e4, 1.0]
+
+    def share(told: int, trend: bool) -> float:
+        TWIN.told, TWIN.uses_trend = told, trend
+        return TWIN.share(0)
+
+    assert share(4096, True) > 0.95
+    assert [share(told, False) for told in (41, 410, 4096)] == pytest.approx([0.96, 0.5 * 0.96, 0.01 * 0.96], rel=0.05)

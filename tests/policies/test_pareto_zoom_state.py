@@ -275,6 +275,21 @@ def test_forged_snapshots_are_refused_or_harmless(name: str, data: st.DataObject
     policy.front(world.context())
 
 
+def test_a_snapshot_of_the_version_before_goes_on_with_all_it_holds() -> None:
+    policy, other, world = (
+        ParetoZoom(ALL["plane"], seed=1),
+        ParetoZoom(ALL["plane"], seed=1),
+        World(ALL["plane"], seed=1),
+    )
+    for _ in range(40):
+        decision = policy.ask(world.context())
+        policy.tell(decision, world.reward(decision))
+    now = policy.dump()
+    assert len(now.arrays["smooth_factor"]) > 0
+    other.load(Snapshot({**now.header, "version": 5}, now.arrays))
+    assert other.dump().to_bytes() == now.to_bytes()
+
+
 @pytest.mark.parametrize("version", [2, 3, 4])
 def test_a_snapshot_of_an_earlier_version_goes_on(version: int) -> None:
     """It had another smooth estimate or none, and now has none with so few rewards; it begins with those it has."""

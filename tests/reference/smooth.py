@@ -54,10 +54,11 @@ class Smooth(Forgets):
     def share(self, o: int) -> float:
         """The share of the smooth estimate."""
         gain, weighed, _, _, explained = self.compared[o]
-        best = (gain + 0.5 * EVEN) / (weighed + EVEN)
-        near = NEAR * math.sqrt(min(1.0, self.told / MANY))
-        far = self.difference(o) / (near * max(explained, 1e-9))
-        return min(1.0, max(0.0, best)) * (1.0 - 1.0 / (1.0 + far * far))
+        best = min(1.0, max(0.0, (gain + 0.5 * EVEN) / (weighed + EVEN)))
+        if self.uses_trend:
+            return best
+        far = self.difference(o) / (NEAR * min(1.0, self.told / MANY) * max(explained, 1e-9))
+        return best * (1.0 - 1.0 / (1.0 + far * far))
 
     def difference(self, o: int) -> float:
         """The mean squared difference of what levels and smooth estimate say, relative to the noise."""
