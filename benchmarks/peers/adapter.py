@@ -24,15 +24,14 @@ class Rival:
     """A system that chooses arms and learns from rewards.
 
     A subclass gives its `name`, the `package` it comes from, three `settings` (label -> arguments of `__init__`),
-    `runs` and `pilot`, the most runs that it and each setting have time for at a horizon, and the `longest` horizon it
-    is made for. Rewards come oriented and scaled: in [0, 1], where unbounded ones are standardised by what was seen so
-    far; or as the problem scales them if `wants_raw`.
+    its `pilot`, the runs that each setting has time for at a horizon where that is less than usual, and the `longest`
+    horizon it is made for. Rewards come oriented and scaled: in [0, 1], where unbounded ones are standardised by what
+    was seen so far; or as the problem scales them if `wants_raw`.
     """
 
     name: ClassVar[str]
     package: ClassVar[str]
     settings: ClassVar[Settings]
-    runs: ClassVar[dict[int, int]] = {}
     pilot: ClassVar[dict[int, int]] = {}
     longest: ClassVar[int] = 100_000
     speed: ClassVar[float] = 10_000.0  # decisions per second, roughly: what is cheap is played first

@@ -53,7 +53,6 @@ class MABWiserLinUCB(Rival):
         "alpha 1": {"alpha": 1.0, "squares": False},
         "alpha 0.3, squares": {"alpha": 0.3, "squares": True},
     }
-    runs: ClassVar[dict[int, int]] = {1_000: 10, 10_000: 3}
     pilot: ClassVar[dict[int, int]] = {1_000: 2, 10_000: 1}
     speed = 300.0
 

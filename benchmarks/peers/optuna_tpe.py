@@ -22,7 +22,6 @@ class OptunaTPE(Rival):
         "10 cells": {"cells": 10, "first": 10},
         "20 cells": {"cells": 20, "first": 5},
     }
-    runs: ClassVar[dict[int, int]] = {1_000: 10, 10_000: 2}
     pilot: ClassVar[dict[int, int]] = {1_000: 2, 10_000: 1}
     speed = 150.0
     wants_raw = True

@@ -108,13 +108,7 @@ class Results:
     def seconds(self, pair: Pair) -> float:
         """What a pair takes, roughly."""
         usual = RIVALS[pair.player].speed if pair.player in RIVALS else OUR_SPEED
-        return pair.horizon / (self.speed(pair) or usual) * runs_of(pair, RUNS)
-
-
-def runs_of(pair: Pair, runs: Mapping[int, int]) -> int:
-    """How often a player plays: as often as all, or as it has time for."""
-    most = runs.get(pair.horizon, 1)
-    return min(most, RIVALS[pair.player].runs.get(pair.horizon, most)) if pair.player in RIVALS else most
+        return pair.horizon / (self.speed(pair) or usual) * RUNS.get(pair.horizon, 1)
 
 
 def pilot_of(pair: Pair) -> int:
@@ -141,7 +135,7 @@ def play(results: Results, pair: Pair, runs: Mapping[int, int] = RUNS) -> Iterat
     """The runs of a pair: the pilot first, then those of the setting that it chose."""
     if results.stops(pair):
         return
-    count = runs_of(pair, runs)
+    count = runs.get(pair.horizon, 1)
     settings = list(results.board.settings(pair.player))
     if len(settings) > 1 and pair.horizon in PILOT:
         for seed in range(min(pilot_of(pair), count)):

@@ -10,7 +10,7 @@ import numpy as np
 from paretozoom.results import ratio_of
 from peers.kept import Run
 from peers.rivals import RIVALS
-from peers.schedule import PILOT, RANDOM, RUNS, Pair, Results, pairs_of, runs_of
+from peers.schedule import PILOT, RANDOM, RUNS, Pair, Results, pairs_of
 
 OURS = "pareto-zoom"
 NEAR, FAR = 1.15, 1.5  # times the first: within reach, and never worse
@@ -143,7 +143,7 @@ def _played(results: Results, tasks: Sequence[str], horizons: Sequence[int]) -> 
     """How much of what is to be played was played."""
     pairs = [p for p in pairs_of(results.board, list(RIVALS), list(tasks), list(horizons)) if not results.stops(p)]
     begun = [pair for pair in pairs if results.of(pair)]
-    whole = [pair for pair in begun if len(results.of(pair)) >= runs_of(pair, RUNS)]
+    whole = [pair for pair in begun if len(results.of(pair)) >= RUNS.get(pair.horizon, 1)]
     return (
         f"Of {len(pairs)} triples of rival, task and horizon, without those known to be too slow, {len(whole)} have "
         f"all their runs and {len(begun) - len(whole)} some of them. Where no standard error is shown there is one run."
@@ -180,11 +180,10 @@ def task_markdown(results: Results, task: str, horizons: Sequence[int]) -> str:
 
 def settings_markdown() -> str:
     """The three settings of each rival."""
-    lines = ["| rival | settings | runs at most (pilot) |", "|---|---|---|"]
+    lines = ["| rival | settings | pilot |", "|---|---|---|"]
     for name, rival in RIVALS.items():
         limits = [
-            f"{rival.runs.get(h, RUNS[h])} ({rival.pilot.get(h, PILOT.get(h, 0))}) of {h:,} rounds"
-            for h in sorted({*rival.runs, *rival.pilot})
+            f"{runs} of {h:,} rounds" for h, runs in sorted({**PILOT, **rival.pilot}.items()) if h <= rival.longest
         ]
         limits += ["none longer"] * (rival.longest < max(RUNS))
         lines.append(f"| {name} | {'; '.join(rival.settings)} | {', '.join(limits)} |")
