@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from paretozoom.kernels.jit import Floats, Ints, part
+from paretozoom.kernels.jit import Floats, Ints, kernel, part
 from paretozoom.kernels.pyramid import COMPARISONS, SMOOTH_ROOM, SMOOTH_TERMS, TOLD, USES_TREND, Pyramid
 from paretozoom.kernels.trend import add_terms, term_at
 
@@ -43,7 +43,7 @@ def difference_of(f: Floats, at: Pyramid, o: int) -> float:
     return float((f[compared + APART] + FIRST_APART) / (f[compared + COMPARED] + FIRST_COMPARED))
 
 
-@part
+@kernel
 def share_of(f: Floats, i: Ints, at: Pyramid, o: int) -> float:
     """The share of the smooth estimate of an objective."""
     compared = at.compared + o * COMPARISONS

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paretozoom import Objective, ParetoZoom, Problem, Real
-from paretozoom.kernels.jit import Floats, Ints, kernel
 from paretozoom.kernels.pyramid import TOLD, USES_TREND, pyramid
 from paretozoom.kernels.smooth import share_of
 from paretozoom.kernels.smooth_fit import SCALES
@@ -51,11 +50,6 @@ def test_cosines_are_orthonormal_over_their_stretch() -> None:
     assert waves.T @ waves / len(places) == pytest.approx(np.eye(12), abs=1e-9)
 
 
-@kernel
-def _share(f: Floats, i: Ints) -> float:
-    return share_of(f, i, pyramid(i), 0)
-
-
 positive = st.floats(0, 1e4)
 
 
@@ -69,7 +63,7 @@ def test_share(
     f[at.compared : at.compared + len(compared)] = compared
     i[TOLD], i[USES_TREND] = told, trend
     TWIN.compared[0], TWIN.told, TWIN.uses_trend = compared, told, trend
-    assert _share(f, i) == TWIN.share(0)
+    assert share_of(f, i, at, 0) == TWIN.share(0)
 
 
 def test_what_is_near_counts_less_but_not_beside_a_trend() -> None:
