@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
 import math
+import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any, cast
 
 import msgspec
@@ -154,10 +155,29 @@ class Board:
         if player not in RIVALS:
             policy = self._policy(player, title, 10)
             kernels = [f for f in vars(policy.kernel).values() if hasattr(f, "py_func")]
-            files = {Path(inspect.getfile(member)) for member in type(policy).__mro__[:-1]}
+            files = {Path(str(module.__file__)) for module in modules_behind(sys.modules[type(policy).__module__])}
             digest.update(jit.fingerprint(*files.union(jit.files_behind(*kernels))).encode())
             digest.update(repr(sorted(policy.parameters.items(), key=str)).encode())
         return digest.hexdigest()[:12]
+
+
+def modules_behind(module: ModuleType) -> set[ModuleType]:
+    """A policy's module, and those of the package's policies that it takes something from, directly or not.
+
+    >>> from paretozoom.policies import pareto_zoom
+    >>> names = {module.__name__.rpartition(".")[2] for module in modules_behind(pareto_zoom)}
+    >>> {"pareto_zoom", "base", "pyramids", "smooths", "terms"} <= names, "pcz" in names
+    (True, False)
+    """
+    found, waiting = set(), [module]
+    while waiting:
+        one = waiting.pop()
+        if one not in found:
+            found.add(one)
+            values = vars(one).values()
+            names = {getattr(v, "__name__" if isinstance(v, ModuleType) else "__module__", "") for v in values}
+            waiting += [sys.modules[name] for name in names if str(name).startswith("paretozoom.policies.")]
+    return found
 
 
 def fingerprint_of(task: Task) -> str:

@@ -3,6 +3,9 @@
 Where estimates are off, a front of them is too large: beyond its ends arms are almost as good in one objective, worse
 in the others, and of many some are lifted by noise. Levels and the smooth estimate tell how far estimates are off: as
 far as the two differ, and, once the smooth one is given up, the less the more rewards came since.
+
+Arms that are labels tell nothing of each other, so one that was unlucky when it was tried would never be tried again.
+Their indices are lifted, the more the fewer rewards were told of them.
 """
 
 from __future__ import annotations
@@ -10,8 +13,10 @@ from __future__ import annotations
 import math
 
 from paretozoom.kernels.jit import Floats, Ints, inlined, kernel, part
+from paretozoom.kernels.kinds import CATEGORICAL
 from paretozoom.kernels.pareto import mark_front
-from paretozoom.kernels.pyramid import Pyramid
+from paretozoom.kernels.pyramid import TOLD, Pyramid
+from paretozoom.kernels.roughness import CONSTANT
 from paretozoom.kernels.smooth import difference_of, is_compared
 
 WORSE = 1.0  # such differences: by so much a candidate may be worse in an objective and still take another's place
@@ -19,14 +24,28 @@ AHEAD = 2.0  # times that: by so much it must then be ahead in all objectives to
 # Times that, times the square of the other objectives: so near to the best in an objective is what noise may have
 # lifted in it. Elsewhere, a little better here and much worse there is how fronts are that bend inwards.
 END = 0.5
+LIFT = 0.3  # standard deviations of a reward, times the root of (the logarithm of how many all are, by the arm's own)
 
 
 @kernel
 def mark_believed(f: Floats, i: Ints, at: Pyramid, listed: int) -> None:
-    """Mark the listed candidates that are played with 1, the others with 0."""
+    """Mark the listed candidates that are played with 1, the others with 0. Lifts the indices of labels first."""
+    if at.arms > 0 and at.dim == at.context + 1 and i[at.kinds + at.context] == CATEGORICAL:
+        _lift_labels(f, i, at, listed)
     mark_front(f, at.indices, at.learned, i, at.arm_chosen, listed, at.spare)
     if at.learned > 1 and listed > 1 and is_compared(f, at):
         _drop_all_but_dominated(f, i, at, listed)
+
+
+@part
+def _lift_labels(f: Floats, i: Ints, at: Pyramid, listed: int) -> None:
+    """Add to the indices of arms what their few rewards may have lacked in luck, but where all rewards are alike."""
+    for o in range(at.learned):
+        if f[at.noise + o] > CONSTANT:
+            luck = LIFT * LIFT * f[at.noise + o] * math.log(1.0 + i[TOLD])
+            for k in range(listed):
+                told = i[at.arm_told + i[at.listed + k]] / at.learned
+                f[at.indices + o * listed + k] += math.sqrt(luck / (1.0 + told))
 
 
 @part

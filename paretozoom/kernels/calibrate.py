@@ -21,6 +21,7 @@ from paretozoom.kernels.pyramid import (
     MOST_LEVELS,
     NEXT,
     NUMBERED,
+    SMOOTH_TERMS,
     STATISTICS,
     TOLD,
     USED,
@@ -31,6 +32,7 @@ from paretozoom.kernels.pyramid import (
     arm_cell,
     block_of,
     context_key,
+    count_by_arm,
     digits_of,
     digits_of_arm,
     find_block,
@@ -75,16 +77,20 @@ def rebuild(f: Floats, i: Ints) -> tuple[Floats, Ints]:
         forget_half(f, i, old)
     bases, coordinates = i[BASES], old.context + old.finer
     digits, base_arm = np.zeros((bases, coordinates), np.int64), np.zeros(bases, np.int64)
+    i[old.arm_told : old.inner] = 0
     for base in range(bases):
         base_arm[base] = digits_of(f, i, old, i[old.base_key + base], digits[base])
+        if old.arms > 0:
+            count_by_arm(i, old, base, base_arm[base])
     if forgets or i[TOLD] <= LAST_FIT:
         used = i[USES_TREND] == 1
         fit_trend(f, i, old, digits, base_arm)
         rest_changes = rest_changes or used or i[USES_TREND] == 1
-    if forgets or i[TOLD] <= LAST_SMOOTH_FIT:
-        fit_smooth(f, i, old, digits, base_arm, forgets)
-    else:
+    is_early = forgets or i[TOLD] <= LAST_SMOOTH_FIT
+    if not is_early:
         give_up_smooth(f, i, old)
+    if is_early or (i[SMOOTH_TERMS] > 0 and i[USES_TREND] == 1):
+        fit_smooth(f, i, old, digits, base_arm, forgets)
     totals, squares = rest_of(f, i, old, digits, base_arm)
     head = i[:HEADER].copy()
     cell_of_arm = np.zeros((MOST_LEVELS, i[ARMS]), np.int64)
@@ -274,8 +280,11 @@ def restore(f: Floats, i: Ints, levels: Ints, by_block: Ints, statistics: Floats
     i[at.block_told : at.block_told + blocks] = by_block[3]
     i[at.block_due : at.block_due + blocks] = by_block[4]
     f[at.block : at.block + len(statistics)] = statistics
+    i[at.arm_told : at.inner] = 0
     for base in range(i[BASES]):
-        digits_of(f, i, at, i[at.base_key + base], digits)
+        arm = digits_of(f, i, at, i[at.base_key + base], digits)
+        if at.arms > 0:
+            count_by_arm(i, at, base, arm)
         for level in range(i[LEVELS]):
             block = find_block(i, at, context_key(i, at, level, digits, -1, 0))
             if block < 0:

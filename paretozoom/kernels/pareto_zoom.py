@@ -179,6 +179,8 @@ def tell(f: Floats, i: Ints, number: int, point: Floats, arm: int, reward: Float
         said = _foretell(f, i, at, point, arm)
         teach(f, i, at, rest, said, off)
     base = add_to_base(f, i, at, key, rest)
+    if at.arms > 0:
+        i[at.arm_told + arm] += at.learned - np.isnan(reward).sum()
     digits, stale = np.empty(at.context + at.finer, np.int64), False
     digits_of(f, i, at, key, digits)
     if i[USES_TREND] == 1:

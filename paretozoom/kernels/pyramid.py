@@ -71,6 +71,7 @@ class Pyramid:
     scale: int  # (d, dim) how far along each coordinate rewards are alike
     signal: int  # (d,) how much of the rewards is expected of all terms of the smooth estimate
     expected: int  # (d,) how large terms are expected to be
+    arm_told: int  # (arms,) how many rewards were told of each finite arm, of all objectives together
     inner: int  # (MOST_LEVELS,) the coordinate of arms of which a level has one bit more, or -1
     outer: int  # (MOST_LEVELS,) the coordinate of contexts of which a level has one bit more, or -1
     depth: int  # (MOST_LEVELS, context + finer) how many bits a level has of each coordinate
@@ -158,7 +159,8 @@ def lay_out(i: Ints) -> None:
     at.scale = at.smooth_factor + 3 * i[SMOOTH_ROOM]
     at.signal = at.scale + d * dim
     at.expected = at.signal + d
-    at.inner = at.expected + d
+    at.arm_told = at.expected + d
+    at.inner = at.arm_told + arms
     at.outer = at.inner + MOST_LEVELS
     at.depth = at.outer + MOST_LEVELS
     at.arm_cells = at.depth + MOST_LEVELS * coordinates
@@ -293,6 +295,13 @@ def context_key(i: Ints, at: Pyramid, level: int, digits: Ints, moved: int, plac
 def find_block(i: Ints, at: Pyramid, key: int) -> int:
     """The number of the block of a key, or -1."""
     return i[at.block_slot + find_slot(i, at.block_slot, 2 * i[BLOCK_ROOM], at.block_key, key)] - 1
+
+
+@part
+def count_by_arm(i: Ints, at: Pyramid, base: int, arm: int) -> None:
+    """Add the rewards of a base to those of its finite arm."""
+    for o in range(at.learned):
+        i[at.arm_told + arm] += i[at.base_count + o * i[BASE_ROOM] + base]
 
 
 @part

@@ -23,7 +23,7 @@ FIRST_APART, FIRST_COMPARED = 1.0, 4.0
 FAR = 9.0  # squares of differences, relative to the noise, beyond which a comparison counts less
 NEAR = 0.1  # differences of the two, beside what is explained, at which the share is halved with many rewards
 MANY = 4096.0
-LARGEST = 1e6
+LARGEST = 16.0  # such a square that is summed: with very few rewards noise may seem to be next to nothing
 LARGEST_SIZE = 1e140
 
 

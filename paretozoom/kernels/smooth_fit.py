@@ -31,7 +31,7 @@ from paretozoom.kernels.smooth import APART, COMPARED, EXPLAINED, GAIN, LAST_TAU
 from paretozoom.kernels.trend_fit import UNKNOWN, count_rewards, find_places, judge, tabulate
 
 FIRST_FIT = 16  # rewards
-LAST_FIT = 4096  # rewards until which it is fitted anew whenever levels are made anew; later, after forgetting
+LAST_FIT = 4096  # rewards until which scales are sought, and it is fitted if there is no trend; later, after forgetting
 SCALES = 21  # powers of the root of 2, the first is 2**-5
 CENTRE = 7  # the scale that is expected, about a third
 SPREAD = 4.0  # steps by which others are
@@ -208,10 +208,12 @@ def fit_smooth(f: Floats, i: Ints, at: Pyramid, digits: Ints, base_arm: Ints, fo
     """Fit the smooth estimate of all objectives, if there are enough rewards."""
     if i[TOLD] < FIRST_FIT or i[SMOOTH_ROOM] == 0:
         return
-    searches = forgets or i[TOLD] >= i[SEARCHED] + i[SEARCHED] // 2
+    is_early = forgets or i[TOLD] <= LAST_FIT
+    searches = forgets or (is_early and i[TOLD] >= i[SEARCHED] + i[SEARCHED] // 2)
     if searches:
         i[SEARCHED] = i[TOLD]
-    choose_terms(i, at)
+    if is_early:  # with other terms, what is said of places that were hardly played may change at once
+        choose_terms(i, at)
     bases, n, place = i[BASES], i[SMOOTH_TERMS], np.zeros(i[BASES], np.int64)
     table = tabulate(f, i, at, digits, base_arm, at.smooth_factor, n)
     rewards, gram, right = np.zeros(find_places(i, at, digits, place)), np.empty((n, n)), np.empty(n)

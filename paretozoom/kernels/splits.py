@@ -40,6 +40,17 @@ def spread_of(i: Ints, at: Pyramid, o: int, totals: Floats, squares: Floats) -> 
 
 
 @part
+def telling_bits(i: Ints, at: Pyramid, j: int) -> int:
+    """The bits of a coordinate that tell its values apart: of a number with few values, fewer than it is read in."""
+    bits, most = i[at.bits + j], 1
+    if j == at.dim or i[at.values + j] <= 0:
+        return bits
+    while (1 << most) < i[at.values + j]:
+        most += 1
+    return min(bits, most)
+
+
+@part
 def halves(i: Ints, at: Pyramid, digits: Ints, j: int, depth: int, half: Ints) -> None:
     """In which half of its cell, at some depth of a coordinate, each base lies."""
     below = i[at.bits + j] - depth - 1
@@ -128,7 +139,7 @@ def _measure_gains(f: Floats, i: Ints, at: Pyramid, digits: Ints, totals: Floats
                 for depth in range(min(known, i[at.bits + other])):
                     halves(i, at, digits, other, depth, half)
                     groups = regroup(group, groups, half)
-        for depth in range(min(i[at.bits + j], BITS_JUDGED)):
+        for depth in range(min(telling_bits(i, at, j), BITS_JUDGED)):
             halves(i, at, digits, j, depth, half)
             gains[j, 0] = max(gains[j, 0], _gain(f, i, at, bases, totals, group, groups, half, spread))
             groups = regroup(group, groups, half)
@@ -147,7 +158,7 @@ def _best(
     """
     best, half = -1, np.zeros(len(digits), np.int64)
     for j in range(first, end):
-        bits = i[at.bits + j]
+        bits = telling_bits(i, at, j)
         while depth[j] < bits and (at.arms > 0 or j < at.context):
             halves(i, at, digits, j, depth[j], half)
             if _divides(group, groups, half):

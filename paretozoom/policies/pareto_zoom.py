@@ -52,8 +52,9 @@ class ParetoZoom(Policy):
     """
 
     name = "pareto-zoom"
-    version = 6  # 1 never forgot, 2 had no smooth estimate, 3 polynomials, 4 more terms, 5 other shares of it
-    reads = (2, 3, 4, 5)
+    # 1 never forgot, 2 had no smooth estimate, 3 polynomials, 4 more terms, 5 other shares, 6 did not lift labels.
+    version = 7
+    reads = (2, 3, 4, 5, 6)
     kernel: ClassVar[ModuleType] = pareto_zoom
     about = About(
         "corrects coarse estimates by finer ones as far as the rewards tell; uniform on the front of candidates",
@@ -85,7 +86,7 @@ class ParetoZoom(Policy):
         return pyramids.filled(self.problem, arrays, key, number, self._flags())
 
     def _upgraded(self, snapshot: Snapshot) -> Snapshot:
-        if snapshot.header["version"] == 5:
+        if snapshot.header["version"] >= 5:
             return snapshot
         settings = snapshot.arrays.get("settings", np.zeros(0, np.int64))
         kept = settings[: pyramids.SETTINGS.index(pyramid.SEARCHED)]
@@ -121,13 +122,15 @@ class ParetoZoom(Policy):
         at = pyramid.pyramid(i)
         if i[pyramid.LEVELS] == 0:
             return []
-        tables = []
-        for optimism in (0.0, 1.0, pareto_zoom.OPTIMISM):
-            listed = pareto_zoom.look(f, i, at, -1, point, rows, optimism)
-            tables.append(f[at.indices : at.indices + at.learned * listed].reshape(at.learned, listed).T.copy())
-        means, doubts, indices = tables[0], tables[1] - tables[0], tables[2]
+        listed = pareto_zoom.look(f, i, at, -1, point, rows, pareto_zoom.OPTIMISM)
         mark_believed(f, i, at, listed)
         played = i[at.arm_chosen : at.arm_chosen + listed].copy()
+        table = f[at.indices : at.indices + at.learned * listed].reshape(at.learned, listed).T
+        indices = table.copy()
+        pareto_zoom.look(f, i, at, -1, point, rows, 0.0)
+        means = table.copy()
+        pareto_zoom.look(f, i, at, -1, point, rows, 1.0)
+        doubts = table - means
         # The first reward is added last: it may be so large that small differences are lost in it.
         first = np.nan_to_num(f[at.offset : at.noise])
         coordinates = self._dim - at.context

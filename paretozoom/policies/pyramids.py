@@ -77,7 +77,7 @@ def allocate(problem: Problem, key: Ints, sizes: Mapping[int, int]) -> tuple[Flo
     ints[at.function : at.factor] = np.ravel(terms.functions)
     ints[at.factor : at.smooth_factor] = np.ravel(terms.factors)
     ints[at.scale : at.signal] = smooth_fit.CENTRE
-    ints[at.expected : at.inner] = FIRST_SIZE
+    ints[at.expected : at.arm_told] = FIRST_SIZE
     floats[at.cells : at.feature] = boxes.ravel()
     floats[at.feature : at.offset] = encoding.arms.ravel()
     floats[at.offset : at.noise], floats[at.noise : at.arm_value] = np.nan, 1.0
@@ -129,7 +129,7 @@ def arrays_of(f: Floats, i: Ints) -> dict[str, npt.NDArray[Any]]:
         "missed": f[at.missed : at.smooth].copy(),
         "watched": f[at.watched : at.last].copy(),
         "last": f[at.last : at.base_sum].reshape(-1, at.learned).copy(),
-        "size": i[at.expected : at.inner].copy(),
+        "size": i[at.expected : at.arm_told].copy(),
         **smooths.arrays_of(f, i),
         "levels": np.concatenate([heads, depths], axis=1),
         **{name: i[start : start + blocks].copy() for name, start in zip(BY_BLOCK, by_block, strict=True)},
@@ -193,9 +193,10 @@ def filled(problem: Problem, arrays: Arrays, key: Ints, number: int, sizes: Mapp
     floats[at.last : at.base_sum] = _finite(arrays, "last", (pyramid.PLACES, d), LARGEST).ravel()
     if (watched[[forget.PAIRS, forget.SQUARED, forget.EXPECTED]] < 0).any():
         raise Refused(f"snapshot: watched is {watched.tolist()}, expected no negative sums of squares")
-    ints[at.expected : at.inner] = checked_array(arrays, "size", (d,), np.int64)
+    ints[at.expected : at.arm_told] = checked_array(arrays, "size", (d,), np.int64)
     if not (
-        (floats[at.missed : at.smooth] >= 0).all() and set(ints[at.expected : at.inner].tolist()) <= set(range(SIZES))
+        (floats[at.missed : at.smooth] >= 0).all()
+        and set(ints[at.expected : at.arm_told].tolist()) <= set(range(SIZES))
     ):
         raise Refused(f"snapshot: missed holds negative numbers, or size others than 0 to {SIZES - 1}")
     smooths.fill(floats, ints, arrays)

@@ -112,7 +112,7 @@ def check_fronts(policy: ParetoZoom, twin: slow.ParetoZoom, world: World, feasib
         shifts = [philox.uniforms([0, 0], [1, 1 + k // 4, 0, 0])[k % 4] for k in range(twin._real_arms())]
         arms = list(twin.candidates(allowed, shifts).points.values())
     means, bold = np.array(twin.indices(point, arms, 0.0)), np.array(twin.indices(point, arms, 1.0))
-    indices, first = means + slow.OPTIMISM * (bold - means), np.nan_to_num(twin.offset)
+    indices, first = np.array(twin.indices(point, arms)), np.nan_to_num(twin.offset)
     for believed in (False, True):
         shown = twin.front_of(means.tolist()) if believed else twin.played_of(twin.indices(point, arms))
         best = sorted(shown, key=lambda k: arms[k])
@@ -171,6 +171,23 @@ def test_draws_along_the_front(name: str) -> None:
     players = ParetoZoom(problem, seed=1), ParetoZoom(problem, seed=1)
     even = lockstep(*players, World(problem, seed=2), 40, feasible=feasible_sets(problem, 3))
     assert decisions != even
+
+
+def test_beside_a_trend_the_smooth_estimate_is_fitted_for_long() -> None:
+    """Scales are sought and terms chosen until 4,096 rewards; what there is of each term is learned from more."""
+    problem = Problem(context=[], arm=Finite(["a", "b", "c"]), objectives=[Objective("first"), Objective("second")])
+    policy, twin = pair(problem)
+    world = World(problem, seed=3)
+    lockstep(policy, twin, world, 5000, scrambled=False)
+    assert twin.uses_trend
+    assert twin.smooth_factors
+    before = policy.dump().arrays
+    lockstep(policy, twin, world, 2000, scrambled=False)
+    agree(policy, twin)
+    assert twin.uses_trend
+    after = policy.dump().arrays
+    assert (after["smooth_factor"] == before["smooth_factor"]).all()
+    assert (after["smooth"] != before["smooth"]).any()
 
 
 def test_a_long_run() -> None:

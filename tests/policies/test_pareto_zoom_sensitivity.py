@@ -26,6 +26,7 @@ from tests.reference.problems import PROBLEMS
         (slow, "WORSE", 0.3),
         (slow, "AHEAD", 1.9),
         (slow, "END", 0.4),
+        (slow, "LIFT", 0.31),
         (estimates, "GROWTH", 17),
         (forget, "BOLDNESS", math.nextafter(32, 33)),
         (estimates, "OWN_NOISE", math.nextafter(4, 5)),
@@ -53,7 +54,7 @@ def test_constants_count(home: Any, name: str, value: float, monkeypatch: pytest
     """A twin whose constants differ by a hair is found out."""
     monkeypatch.setattr(home, name, value)
     with pytest.raises(AssertionError):
-        _play_and_compare(PROBLEMS["two contexts"], PROBLEMS["five objectives"])
+        _play_and_compare(PROBLEMS["two contexts"], PROBLEMS["five objectives"], PROBLEMS["labels"])
 
 
 def _play_and_compare(*problems: Problem) -> None:

@@ -275,7 +275,8 @@ def test_forged_snapshots_are_refused_or_harmless(name: str, data: st.DataObject
     policy.front(world.context())
 
 
-def test_a_snapshot_of_the_version_before_goes_on_with_all_it_holds() -> None:
+@pytest.mark.parametrize("version", [5, 6])
+def test_a_snapshot_of_a_late_version_goes_on_with_all_it_holds(version: int) -> None:
     policy, other, world = (
         ParetoZoom(ALL["plane"], seed=1),
         ParetoZoom(ALL["plane"], seed=1),
@@ -286,7 +287,7 @@ def test_a_snapshot_of_the_version_before_goes_on_with_all_it_holds() -> None:
         policy.tell(decision, world.reward(decision))
     now = policy.dump()
     assert len(now.arrays["smooth_factor"]) > 0
-    other.load(Snapshot({**now.header, "version": 5}, now.arrays))
+    other.load(Snapshot({**now.header, "version": version}, now.arrays))
     assert other.dump().to_bytes() == now.to_bytes()
 
 

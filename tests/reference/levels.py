@@ -172,7 +172,7 @@ class Levels(Twin):
         while 2 ** ((known + 1) * others) * WELL_KNOWN <= self.told // step:
             known += 1
         best = 0.0
-        for bit in range(min(self.bits[j], BITS_JUDGED)):
+        for bit in range(min(self._telling_bits(j), BITS_JUDGED)):
             depth = tuple(bit if other == j else min(known, b) for other, b in enumerate(self.bits))
             total = 0.0
             for o in range(self.learned):
@@ -199,6 +199,11 @@ class Levels(Twin):
                 told += weight * (apart * apart - noise) / (4.0 * spread)
         error = self.noise[o] * math.sqrt(2.0 * whole) / (4.0 * spread)
         return (told - error) / weights
+
+    def _telling_bits(self, j: int) -> int:
+        """Those that tell the values of a coordinate apart; of what has few values, fewer than it is read in."""
+        values = self.values[j] if j < len(self.kinds) else 0
+        return min(self.bits[j], max(1, math.ceil(math.log2(values)))) if values > 0 else self.bits[j]
 
     def _half(self, digits: Cell, j: int, bit: int) -> int:
         return digits[j] >> (self.bits[j] - bit - 1) & 1
@@ -240,14 +245,14 @@ class Levels(Twin):
         if not self.arms and j >= self.first:
             return depth[j]
         cells = [self._top(digits, tuple(depth)) for digits in self.bases]
-        for bit in range(depth[j], self.bits[j]):
+        for bit in range(depth[j], self._telling_bits(j)):
             halves = {(cell, self._half(d, j, bit)) for cell, d in zip(cells, self.bases, strict=True)}
             if len(halves) > len(set(cells)):
                 return bit
-        return self.bits[j]
+        return max(depth[j], self._telling_bits(j))
 
     def _best(self, coordinates: Iterable[int], gains: list[float], bits: list[int]) -> int:
-        left = [j for j in coordinates if bits[j] < self.bits[j]]
+        left = [j for j in coordinates if bits[j] < self._telling_bits(j)]
         return max(left, key=lambda j: gains[j] / 4.0 ** bits[j], default=-1)
 
     def _most_cells(self) -> int:

@@ -26,6 +26,8 @@ OPTIMISM = 0.003
 MOST_MIXED = 3
 LEAST_WEIGHT = 0.5
 WORSE, AHEAD, END = 1.0, 2.0, 0.5
+LIFT = 0.3
+CONSTANT = 1e-300
 
 Weighted = list[tuple[Cell, float]]
 
@@ -129,8 +131,18 @@ class ParetoZoom(Estimates):
                 for o in range(self.learned):
                     row[o] += weight * table[cell][o]
             place = self.arms[arm] if self.arms else arm
-            rows.append(self.mix_in_smooth(self.add_trend(row, context, place), context, place))
+            row = self.mix_in_smooth(self.add_trend(row, context, place), context, place)
+            rows.append(self.lifted(row, arm) if optimism is None and self._are_labels() else row)
         return rows
+
+    def _are_labels(self) -> bool:
+        return bool(self.arms) and self.kinds[self.first :] == [CATEGORICAL]
+
+    def lifted(self, row: list[float], arm: int) -> list[float]:
+        """The indices of a label, higher if hardly any rewards were told of it."""
+        told = sum(sum(base.count) for digits, base in self.bases.items() if digits[-1] == arm) / self.learned
+        lucks = [LIFT * LIFT * noise * math.log(1.0 + self.told) if noise > CONSTANT else 0.0 for noise in self.noise]
+        return [value + math.sqrt(luck / (1.0 + told)) for value, luck in zip(row, lucks, strict=True)]
 
     def last_level(self, context: Sequence[float]) -> int:
         """The finest whose visited cells of contexts around this one have half of the weight; -1 if there is none."""
@@ -147,7 +159,8 @@ class ParetoZoom(Estimates):
             indices = [0.0] * self.learned
             for block, weight in around:
                 for o, (estimate, doubt) in enumerate(blocks[block].known[cell]):
-                    indices[o] += weight / all_weight * (estimate + optimism * doubt)
+                    doubted = optimism if self.noise[o] > CONSTANT else 0.0
+                    indices[o] += weight / all_weight * (estimate + doubted * doubt)
             row[cell] = indices
         return row
 

@@ -23,7 +23,7 @@ MOST_SIGNAL, SIGNAL_SPREAD = 20, 6.0
 MANY = 4096.0
 STARTS, SWEEPS = (3, 5, 7, 9, 11), 2
 BOLDNESS, LESS_BOLDNESS, MEMORY, LEAST_SHARE = 4.0, 4.0, 0.7, 0.1
-EVEN, FIRST_APART, FIRST_COMPARED, FAR, NEAR, LARGEST, LARGEST_SIZE = 4.0, 1.0, 4.0, 9.0, 0.1, 1e6, 1e140
+EVEN, FIRST_APART, FIRST_COMPARED, FAR, NEAR, LARGEST, LARGEST_SIZE = 4.0, 1.0, 4.0, 9.0, 0.1, 16.0, 1e140
 
 Matrix = npt.NDArray[np.float64]
 
@@ -105,18 +105,20 @@ class Smooth(Forgets):
 
     def fit_smooth(self, forgot: bool) -> None:
         """Fit all objectives while rewards are few; then do without it where levels say the same."""
-        if not forgot and self.told > LAST_FIT:
+        is_late = not forgot and self.told > LAST_FIT
+        if is_late:
             if not self.smooth_factors:
                 for sums in self.compared:
                     sums[2] *= MEMORY
             elif all(self.share(o) < LEAST_SHARE for o in range(self.learned)):
                 self.smooth_factors = []
-            return
+            if not (self.smooth_factors and self.uses_trend):
+                return
         if self.told < FIRST_FIT or self.room == 0:
             return
-        searches = forgot or self.told >= self.searched + self.searched // 2
+        searches = not is_late and (forgot or self.told >= self.searched + self.searched // 2)
         self.searched = self.told if searches else self.searched
-        self.smooth_factors = self.choose_terms()
+        self.smooth_factors = self.smooth_factors if is_late else self.choose_terms()
         table = {digits: self.terms(self.middle(digits), self.smooth_factors) for digits in self.bases}
         places = self.places()
         for o in range(self.learned):
