@@ -146,8 +146,8 @@ def _played(results: Results, tasks: Sequence[str], horizons: Sequence[int]) -> 
     whole = [pair for pair in begun if len(results.of(pair)) >= RUNS.get(pair.horizon, 1)]
     return (
         f"Of {len(pairs)} triples of rival, task and horizon, without those known to be too slow, {len(whole)} have "
-        f"all their runs and {len(begun) - len(whole)} some of them. Where no standard error is shown, one run alone has "
-        "that figure."
+        f"all their runs and {len(begun) - len(whole)} some of them. "
+        "Where no standard error is shown, one run alone has that figure."
     )
 
 

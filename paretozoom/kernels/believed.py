@@ -16,7 +16,6 @@ from paretozoom.kernels.jit import Floats, Ints, inlined, kernel, part
 from paretozoom.kernels.kinds import CATEGORICAL
 from paretozoom.kernels.pareto import mark_front
 from paretozoom.kernels.pyramid import TOLD, Pyramid
-from paretozoom.kernels.roughness import CONSTANT
 from paretozoom.kernels.smooth import difference_of, is_compared
 
 WORSE = 1.0  # such differences: by so much a candidate may be worse in an objective and still take another's place
@@ -39,13 +38,12 @@ def mark_believed(f: Floats, i: Ints, at: Pyramid, listed: int) -> None:
 
 @part
 def _lift_labels(f: Floats, i: Ints, at: Pyramid, listed: int) -> None:
-    """Add to the indices of arms what their few rewards may have lacked in luck, but where all rewards are alike."""
+    """Add to the indices of arms what their few rewards may have lacked in luck."""
     for o in range(at.learned):
-        if f[at.noise + o] > CONSTANT:
-            luck = LIFT * LIFT * f[at.noise + o] * math.log(1.0 + i[TOLD])
-            for k in range(listed):
-                told = i[at.arm_told + i[at.listed + k]] / at.learned
-                f[at.indices + o * listed + k] += math.sqrt(luck / (1.0 + told))
+        luck = LIFT * LIFT * f[at.noise + o] * math.log(1.0 + i[TOLD])
+        for k in range(listed):
+            told = i[at.arm_told + i[at.listed + k]] / at.learned
+            f[at.indices + o * listed + k] += math.sqrt(luck / (1.0 + told))
 
 
 @part

@@ -31,7 +31,6 @@ from paretozoom.kernels.pyramid import (
     mix,
     rows_of,
 )
-from paretozoom.kernels.roughness import CONSTANT
 
 OWN, BESIDE = 0.75, 0.25  # the middle of a half lies so between the middles of its cell and of the next one
 OWN_NOISE = 4.0  # so many rewards of usual noise are added to those of a cell when its noise is estimated
@@ -210,13 +209,13 @@ def refine(f: Floats, i: Ints, at: Pyramid, point: Floats, optimism: float) -> i
         return -1
     cells = i[at.arm_cells + level]
     for o in range(at.learned):
-        indices, doubted = f[row_of(i, at, o) :][:cells], optimism if f[at.noise + o] > CONSTANT else 0.0
+        indices = f[row_of(i, at, o) :][:cells]
         indices[:] = 0.0
         for k in range(corners):
             share, start = f[at.corner_weight + k] / weight, rows_of(i, at, i[at.corner + k], cells, o)
             estimates, doubts = f[start + ESTIMATE * cells :][:cells], f[start + DOUBT * cells :][:cells]
             for cell in range(cells):
-                indices[cell] += share * (estimates[cell] + doubted * doubts[cell])
+                indices[cell] += share * (estimates[cell] + optimism * doubts[cell])
     return level
 
 

@@ -9,7 +9,6 @@ PRIOR_ROUGHNESS = 0.25  # of the first level, as a share of the variance of rewa
 PRIOR_FALL = 0.25  # of the roughness from level to level
 PRIOR_REWARDS = 2.0  # that these are worth
 LEAST_ROUGHNESS = 0.01  # of what was expected
-CONSTANT = 1e-300  # the noise of rewards that are all alike
 BOLDNESS = 32.0  # roughness counts so many times: what noise adds is found out by playing, what is smoothed away is not
 LESS_BOLDNESS = 4.0  # beside a smooth estimate, which smooths away other things
 SURE = 16.0  # rewards from which on a cell's mean counts fully when roughness is measured
@@ -32,7 +31,7 @@ def measure_noise(f: Floats, i: Ints, at: Pyramid, level: int, first: int, end: 
             if count > 1.0:
                 squares += max(0.0, f[cell + SQUARES * cells] - total * total / count)
                 free += count - 1.0
-    return max(squares / free, CONSTANT)
+    return max(squares / free, 1e-300)
 
 
 @part

@@ -27,7 +27,6 @@ MOST_MIXED = 3
 LEAST_WEIGHT = 0.5
 WORSE, AHEAD, END = 1.0, 2.0, 0.5
 LIFT = 0.3
-CONSTANT = 1e-300
 
 Weighted = list[tuple[Cell, float]]
 
@@ -141,7 +140,7 @@ class ParetoZoom(Estimates):
     def lifted(self, row: list[float], arm: int) -> list[float]:
         """The indices of a label, higher if hardly any rewards were told of it."""
         told = sum(sum(base.count) for digits, base in self.bases.items() if digits[-1] == arm) / self.learned
-        lucks = [LIFT * LIFT * noise * math.log(1.0 + self.told) if noise > CONSTANT else 0.0 for noise in self.noise]
+        lucks = [LIFT * LIFT * noise * math.log(1.0 + self.told) for noise in self.noise]
         return [value + math.sqrt(luck / (1.0 + told)) for value, luck in zip(row, lucks, strict=True)]
 
     def last_level(self, context: Sequence[float]) -> int:
@@ -159,8 +158,7 @@ class ParetoZoom(Estimates):
             indices = [0.0] * self.learned
             for block, weight in around:
                 for o, (estimate, doubt) in enumerate(blocks[block].known[cell]):
-                    doubted = optimism if self.noise[o] > CONSTANT else 0.0
-                    indices[o] += weight / all_weight * (estimate + doubted * doubt)
+                    indices[o] += weight / all_weight * (estimate + optimism * doubt)
             row[cell] = indices
         return row
 
