@@ -15,7 +15,7 @@ import math
 from paretozoom.kernels.jit import Floats, Ints, inlined, kernel, part
 from paretozoom.kernels.kinds import CATEGORICAL
 from paretozoom.kernels.pareto import mark_front
-from paretozoom.kernels.pyramid import TOLD, Pyramid
+from paretozoom.kernels.pyramid import TOLD, Pyramid, told_beside
 from paretozoom.kernels.smooth import difference_of, is_compared
 
 WORSE = 1.0  # such differences: by so much a candidate may be worse in an objective and still take another's place
@@ -23,26 +23,30 @@ AHEAD = 2.0  # times that: by so much it must then be ahead in all objectives to
 # Times that, times the square of the other objectives: so near to the best in an objective is what noise may have
 # lifted in it. Elsewhere, a little better here and much worse there is how fronts are that bend inwards.
 END = 0.5
-LIFT = 0.3  # standard deviations of a reward, times the root of (the logarithm of how many all are, by the arm's own)
+LIFT = 0.5  # standard deviations of a reward, times the root of (the logarithm of how many all are, by the arm's own)
 
 
 @kernel
-def mark_believed(f: Floats, i: Ints, at: Pyramid, listed: int) -> None:
-    """Mark the listed candidates that are played with 1, the others with 0. Lifts the indices of labels first."""
+def mark_believed(f: Floats, i: Ints, at: Pyramid, point: Floats, listed: int) -> None:
+    """Mark the listed candidates that are played with 1, the others with 0. Lifts the indices of labels first.
+
+    `point` begins with the context.
+    """
     if at.arms > 0 and at.dim == at.context + 1 and i[at.kinds + at.context] == CATEGORICAL:
-        _lift_labels(f, i, at, listed)
+        _lift_labels(f, i, at, point, listed)
     mark_front(f, at.indices, at.learned, i, at.arm_chosen, listed, at.spare)
     if at.learned > 1 and listed > 1 and is_compared(f, at):
         _drop_all_but_dominated(f, i, at, listed)
 
 
 @part
-def _lift_labels(f: Floats, i: Ints, at: Pyramid, listed: int) -> None:
-    """Add to the indices of arms what their few rewards may have lacked in luck."""
+def _lift_labels(f: Floats, i: Ints, at: Pyramid, point: Floats, listed: int) -> None:
+    """Add to the indices of arms what their few rewards beside these labels of contexts may have lacked in luck."""
+    beside = told_beside(i, at, point)
     for o in range(at.learned):
         luck = LIFT * LIFT * f[at.noise + o] * math.log(1.0 + i[TOLD])
         for k in range(listed):
-            told = i[at.arm_told + i[at.listed + k]] / at.learned
+            told = i[beside + i[at.listed + k]] / at.learned
             f[at.indices + o * listed + k] += math.sqrt(luck / (1.0 + told))
 
 

@@ -81,7 +81,7 @@ def rebuild(f: Floats, i: Ints) -> tuple[Floats, Ints]:
     for base in range(bases):
         base_arm[base] = digits_of(f, i, old, i[old.base_key + base], digits[base])
         if old.arms > 0:
-            count_by_arm(i, old, base, base_arm[base])
+            count_by_arm(i, old, base, digits[base], base_arm[base])
     if forgets or i[TOLD] <= LAST_FIT:
         used = i[USES_TREND] == 1
         fit_trend(f, i, old, digits, base_arm)
@@ -284,7 +284,7 @@ def restore(f: Floats, i: Ints, levels: Ints, by_block: Ints, statistics: Floats
     for base in range(i[BASES]):
         arm = digits_of(f, i, at, i[at.base_key + base], digits)
         if at.arms > 0:
-            count_by_arm(i, at, base, arm)
+            count_by_arm(i, at, base, digits, arm)
         for level in range(i[LEVELS]):
             block = find_block(i, at, context_key(i, at, level, digits, -1, 0))
             if block < 0:

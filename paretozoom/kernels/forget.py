@@ -19,6 +19,7 @@ from paretozoom.kernels.pyramid import (
     FORGOTTEN,
     LEVELS,
     NEXT,
+    PARTS,
     PLACE_BITS,
     PLACES,
     SMOOTH_TERMS,
@@ -90,7 +91,7 @@ def forget_half(f: Floats, i: Ints, at: Pyramid) -> None:
 
     Bases are numbered in the order of their first rewards.
     """
-    room, single, kept, told = i[BASE_ROOM], 0, 0, 0
+    room, single, kept, parts = i[BASE_ROOM], 0, 0, 0
     for base in range(i[BASES]):
         single += _most(i, at, base) <= 1
     older = single // 2
@@ -106,9 +107,9 @@ def forget_half(f: Floats, i: Ints, at: Pyramid) -> None:
             left = (count + 1) // 2
             share = left / count if count > 0 else 0.0
             i[at.base_count + there] = left
+            parts += left
             f[at.base_sum + there] = share * f[at.base_sum + here]
             f[at.base_square + there] = share * f[at.base_square + here]
-        told += _most(i, at, kept)
         kept += 1
     i[at.base_slot : at.base_slot + 2 * room] = 0
     for base in range(kept):
@@ -119,7 +120,7 @@ def forget_half(f: Floats, i: Ints, at: Pyramid) -> None:
             entry = o * room + base
             i[at.base_count + entry], f[at.base_sum + entry], f[at.base_square + entry] = 0, 0.0, 0.0
     f[at.watched : at.base_sum] = 0.0
-    i[BASES], i[TOLD], i[FORGETS] = kept, told, 0
+    i[BASES], i[TOLD], i[PARTS], i[FORGETS] = kept, parts // at.learned, parts % at.learned, 0
     i[FORGOTTEN] += 1
 
 

@@ -29,6 +29,7 @@ from paretozoom.kernels.pyramid import (
     LEVELS,
     NEXT,
     NUMBERED,
+    PARTS,
     SMOOTH_TERMS,
     STATISTICS,
     TERMS,
@@ -48,6 +49,7 @@ from paretozoom.kernels.pyramid import (
     find_slot,
     pyramid,
     rows_of,
+    told_beside,
 )
 from paretozoom.kernels.refine import find_arm_corners, refine, refresh, refresh_all, row_of, values_at
 from paretozoom.kernels.smooth import mix_in_smooth, teach
@@ -104,7 +106,7 @@ def ask(f: Floats, i: Ints, number: int, point: Floats, allowed: Floats) -> tupl
     at = pyramid(i)
     coordinates = at.dim - at.context
     listed = look(f, i, at, number, point, allowed, OPTIMISM)
-    mark_believed(f, i, at, listed)
+    mark_believed(f, i, at, point, listed)
     u = uniforms(i[KEY0], i[KEY1], number, 0)[0]
     if i[ALONG_FRONT] == 1:
         vectors = f[at.indices : at.indices + at.learned * listed].reshape((at.learned, listed))
@@ -179,10 +181,10 @@ def tell(f: Floats, i: Ints, number: int, point: Floats, arm: int, reward: Float
         said = _foretell(f, i, at, point, arm)
         teach(f, i, at, rest, said, off)
     base = add_to_base(f, i, at, key, rest)
-    if at.arms > 0:
-        i[at.arm_told + arm] += at.learned - np.isnan(reward).sum()
-    digits, stale = np.empty(at.context + at.finer, np.int64), False
+    digits, stale, parts = np.empty(at.context + at.finer, np.int64), False, at.learned - np.isnan(rest).sum()
     digits_of(f, i, at, key, digits)
+    if at.arms > 0:
+        i[told_beside(i, at, digits) + arm] += parts
     if i[USES_TREND] == 1:
         stand_at_base(f, i, at, digits, arm, np.empty(at.dim))
         for o in range(at.learned):
@@ -200,7 +202,9 @@ def tell(f: Floats, i: Ints, number: int, point: Floats, arm: int, reward: Float
         stale = stale or i[at.block_told + number] >= i[at.block_due + number]
         if stale:
             refresh(f, i, at, level, number, digits)
-    i[TOLD] += told == 0
+    i[PARTS] += parts
+    i[TOLD] += i[PARTS] // at.learned
+    i[PARTS] %= at.learned
     if i[TOLD] >= i[DUE]:
         conclude(f, i, at)
         refresh_all(f, i, at, digits)

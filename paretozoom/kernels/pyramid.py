@@ -23,7 +23,9 @@ BASE_ROOM, BLOCK_ROOM, CELL_ROOM = range(12, 15)
 USED, CELLS, PER_CELL, NUMBERED, MOST_FINE, DUE, ALONG_FRONT = range(15, 22)
 FUNCTIONS, CONTEXT_FUNCTIONS, TERMS, USES_TREND, FORGETS, FORGOTTEN = range(22, 28)
 SMOOTH_ROOM, SMOOTH_TERMS, SEARCHED = range(28, 31)  # there are no terms as long as the smooth estimate is not used
-LAYOUT = 31
+PARTS = 31  # that were told since TOLD, the number of whole rewards that all parts add up to, last grew
+LABELLED = 32  # cells of contexts that differ in labels, for arms that are labels; else 1
+LAYOUT = 33
 
 PLACE_BITS = 10  # of all coordinates together, that places are told apart by
 PLACES = 1 << PLACE_BITS
@@ -71,7 +73,7 @@ class Pyramid:
     scale: int  # (d, dim) how far along each coordinate rewards are alike
     signal: int  # (d,) how much of the rewards is expected of all terms of the smooth estimate
     expected: int  # (d,) how large terms are expected to be
-    arm_told: int  # (arms,) how many rewards were told of each finite arm, of all objectives together
+    arm_told: int  # (LABELLED, arms) how many parts of rewards were told of each finite arm beside labels of contexts
     inner: int  # (MOST_LEVELS,) the coordinate of arms of which a level has one bit more, or -1
     outer: int  # (MOST_LEVELS,) the coordinate of contexts of which a level has one bit more, or -1
     depth: int  # (MOST_LEVELS, context + finer) how many bits a level has of each coordinate
@@ -160,7 +162,7 @@ def lay_out(i: Ints) -> None:
     at.signal = at.scale + d * dim
     at.expected = at.signal + d
     at.arm_told = at.expected + d
-    at.inner = at.arm_told + arms
+    at.inner = at.arm_told + i[LABELLED] * arms
     at.outer = at.inner + MOST_LEVELS
     at.depth = at.outer + MOST_LEVELS
     at.arm_cells = at.depth + MOST_LEVELS * coordinates
@@ -298,10 +300,21 @@ def find_block(i: Ints, at: Pyramid, key: int) -> int:
 
 
 @part
-def count_by_arm(i: Ints, at: Pyramid, base: int, arm: int) -> None:
+def told_beside(i: Ints, at: Pyramid, labels: Ints | Floats) -> int:
+    """Where the rewards of all arms are counted beside the labels of a context; its other coordinates play no part."""
+    cell = 0
+    if i[LABELLED] > 1:
+        for j in range(at.context):
+            if i[at.kinds + j] == CATEGORICAL:
+                cell = cell * -i[at.values + j] + int(labels[j])
+    return at.arm_told + cell * at.arms
+
+
+@part
+def count_by_arm(i: Ints, at: Pyramid, base: int, digits: Ints, arm: int) -> None:
     """Add the rewards of a base to those of its finite arm."""
     for o in range(at.learned):
-        i[at.arm_told + arm] += i[at.base_count + o * i[BASE_ROOM] + base]
+        i[told_beside(i, at, digits) + arm] += i[at.base_count + o * i[BASE_ROOM] + base]
 
 
 @part

@@ -52,7 +52,8 @@ class ParetoZoom(Policy):
     """
 
     name = "pareto-zoom"
-    # 1 never forgot, 2 had no smooth estimate, 3 polynomials, 4 more terms, 5 other shares, 6 did not lift labels.
+    # 1 never forgot, 2 had no smooth estimate, 3 polynomials, 4 more terms, 5 other shares; 6 did not lift labels, and
+    # counted rewards by their first parts.
     version = 7
     reads = (2, 3, 4, 5, 6)
     kernel: ClassVar[ModuleType] = pareto_zoom
@@ -86,12 +87,10 @@ class ParetoZoom(Policy):
         return pyramids.filled(self.problem, arrays, key, number, self._flags())
 
     def _upgraded(self, snapshot: Snapshot) -> Snapshot:
-        if snapshot.header["version"] >= 5:
-            return snapshot
-        settings = snapshot.arrays.get("settings", np.zeros(0, np.int64))
-        kept = settings[: pyramids.SETTINGS.index(pyramid.SEARCHED)]
-        more = smooths.nothing(len(self.problem.objectives), self._dim)
-        return Snapshot(snapshot.header, {**snapshot.arrays, "settings": np.append(kept, 0), **more})
+        arrays = pyramids.counted_by_parts(snapshot.arrays, len(self.problem.objectives))
+        if snapshot.header["version"] < 5:
+            arrays.update(smooths.nothing(len(self.problem.objectives), self._dim))
+        return Snapshot(snapshot.header, arrays)
 
     def _check_credit(self, decision: Decision, ints: Ints, field: str) -> None:
         arms = len(self.problem.encoding.arms)
@@ -123,7 +122,7 @@ class ParetoZoom(Policy):
         if i[pyramid.LEVELS] == 0:
             return []
         listed = pareto_zoom.look(f, i, at, -1, point, rows, pareto_zoom.OPTIMISM)
-        mark_believed(f, i, at, listed)
+        mark_believed(f, i, at, point, listed)
         played = i[at.arm_chosen : at.arm_chosen + listed].copy()
         table = f[at.indices : at.indices + at.learned * listed].reshape(at.learned, listed).T
         indices = table.copy()

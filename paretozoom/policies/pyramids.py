@@ -29,6 +29,7 @@ ALL_BITS = 60
 CANDIDATES = (64, 256, 512)  # by the number of continuous arm coordinates
 FINER = 2  # cells of arms for each candidate
 MOST_GROUPS = 4096  # of finite arms that are told apart
+MOST_LABELLED = 4096  # labels of arms, times those of contexts, whose rewards are counted apart
 FIRST_ROOM = 64
 FIRST_SIZE = 6  # of terms: as large as the noise
 LARGEST, LARGEST_SQUARE = 1e125, 1e250  # that rewards and their squares may add up to
@@ -42,6 +43,7 @@ SETTINGS = (
     pyramid.FORGETS,
     pyramid.FORGOTTEN,
     pyramid.SEARCHED,
+    pyramid.PARTS,
 )
 
 Arrays = Mapping[str, npt.NDArray[Any]]
@@ -57,6 +59,7 @@ def allocate(problem: Problem, key: Ints, sizes: Mapping[int, int]) -> tuple[Flo
     head[pyramid.CONTEXT], head[pyramid.DIM] = encoding.context, dim
     head[pyramid.LEARNED], head[pyramid.ARMS] = len(problem.objectives), arms
     head[pyramid.FINER] = coordinates + 1 if arms else coordinates
+    head[pyramid.LABELLED] = _labelled(problem)
     head[pyramid.NEXT] = FIRST_REWARDS
     head[pyramid.KEY0], head[pyramid.KEY1] = key
     head[pyramid.BASE_ROOM] = head[pyramid.BLOCK_ROOM] = FIRST_ROOM
@@ -137,11 +140,24 @@ def arrays_of(f: Floats, i: Ints) -> dict[str, npt.NDArray[Any]]:
     }
 
 
+def counted_by_parts(arrays: Arrays, d: int) -> dict[str, npt.NDArray[Any]]:
+    """Arrays of a version that counted rewards by their first parts, and may not have known of a smooth estimate."""
+    settings, counts = (np.asarray(arrays.get(name, np.zeros(0, np.int64))) for name in ("settings", "count"))
+    settings = np.append(settings, np.zeros(max(0, len(SETTINGS) - len(settings)), settings.dtype))
+    if len(settings) == len(SETTINGS) and settings.dtype == counts.dtype == np.int64:
+        parts, told, due = SETTINGS.index(pyramid.PARTS), SETTINGS.index(pyramid.TOLD), SETTINGS.index(pyramid.DUE)
+        settings[told], settings[parts] = divmod(int(counts.sum()), d)
+        settings[due] = min(settings[due], due_after(int(settings[told])))
+    return {**arrays, "settings": settings}
+
+
 def filled(problem: Problem, arrays: Arrays, key: Ints, number: int, sizes: Mapping[int, int]) -> tuple[Floats, Ints]:
     """Memory with what a snapshot says that was learned in so many decisions."""
     d = len(problem.objectives)
     settings = checked_array(arrays, "settings", (len(SETTINGS),), np.int64).tolist()
-    told, following, levels, due, uses_trend, forgets, forgotten, searched = settings
+    told, following, levels, due, uses_trend, forgets, forgotten, searched, parts = settings
+    if not 0 <= parts < d:
+        raise Refused(f"snapshot: settings hold {parts} parts of a reward of {d} objectives")
     if not 0 <= told <= number or not told <= following <= 2 * number + FIRST_REWARDS:
         raise Refused(f"snapshot: settings hold {told} rewards and the next step at {following} of {number} decisions")
     if not 0 <= levels <= pyramid.MOST_LEVELS:
@@ -285,6 +301,13 @@ def _most_cells(problem: Problem) -> int:
     values: list[int] = [abs(count) for count in encoding.values[encoding.context :].tolist() if count]
     points = int(lattice.points_per_cell(math.prod(values), CANDIDATES[_real_arms(problem) - 1]))
     return FINER * points << sum((count - 1).bit_length() for count in values)
+
+
+def _labelled(problem: Problem) -> int:
+    """How many cells labels of contexts make, if arms are finite and all are few."""
+    encoding = problem.encoding
+    labels = math.prod(-count for count in encoding.values[: encoding.context].tolist() if count < 0)
+    return labels if 0 < labels * len(encoding.arms) <= MOST_LABELLED else 1
 
 
 def _real_arms(problem: Problem) -> int:

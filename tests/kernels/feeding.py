@@ -34,7 +34,7 @@ def fed(problem: Problem, n: int, seed: int) -> tuple[ParetoZoom, slow.ParetoZoo
         reward = waves + 0.1 * rng.standard_normal(twin.learned)
         f, i = pareto_zoom.room(f, i)
         pareto_zoom.tell(f, i, number, point, arm, reward, 0)
-        twin.learn_at(point.tolist(), arm, reward.tolist(), True)
+        twin.learn_at(point.tolist(), arm, reward.tolist())
     policy._floats, policy._ints = f, i
     at, d, coordinates = pyramid.pyramid(i), twin.learned, len(twin.bits)
     twin.noise = f[at.noise :][:d].tolist()

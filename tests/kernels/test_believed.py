@@ -39,7 +39,7 @@ def _marked(vectors: Any, terms: int | None = None, compared: bool = True) -> li
     i[pyramid.SMOOTH_TERMS] = i[pyramid.SMOOTH_TERMS] if terms is None else terms
     f[at.compared : at.watched] *= compared
     f[at.indices : at.indices + indices.size] = indices.T.ravel()
-    mark_believed(f, i, at, len(indices))
+    mark_believed(f, i, at, np.zeros(at.dim), len(indices))
     return np.flatnonzero(i[at.arm_chosen : at.arm_chosen + len(indices)]).tolist()
 
 

@@ -48,6 +48,22 @@ def test_a_number_that_is_added_to_all_rewards_changes_nothing(arm: Any, shift: 
     assert shifted.mean["a"] == pytest.approx(shift + piece.mean["a"], rel=0, abs=2 * np.spacing(abs(shift)))
 
 
+@pytest.mark.parametrize("scale", [1e-4, 1e4])
+def test_an_objective_that_is_told_after_all_others_is_learned(scale: float) -> None:
+    """When rewards were counted by their first parts, the front was one piece of 0.29 to 0.31 instead of 0.3 to 0.7."""
+    objectives = [Objective(name, bounded=False) for name in "ab"]
+    problem = Problem(context=[Real("x")], arm=[Real("y")], objectives=objectives)
+    policy, rng = ParetoZoom(problem, seed=1), np.random.default_rng(1)
+    made = [policy.ask([rng.random()]) for _ in range(2_000)]
+    for name, peak, size in (("a", 0.3, 1.0), ("b", 0.7, scale)):
+        for decision in made:
+            policy.tell(decision, {name: size * (1 - abs(decision.arm["y"] - peak) + 0.1 * rng.normal())})
+    front = policy.front([0.5])
+    assert front[0].low == pytest.approx(0.3, abs=0.05)
+    assert front[-1].high > 0.5
+    assert front[-1].mean["b"] == pytest.approx(scale, rel=0.2)
+
+
 @pytest.mark.parametrize("value", [0.0, 0.1, 1.0])
 @pytest.mark.parametrize("name", ["plane", "labels", "features"])
 def test_rewards_that_never_differ(name: str, value: float) -> None:

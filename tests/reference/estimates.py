@@ -46,7 +46,7 @@ class Estimates(Smooth):
 
     # What is learned of one reward.
 
-    def learn_of(self, digits: Cell, reward: list[float], first_part: bool) -> None:
+    def learn_of(self, digits: Cell, reward: list[float]) -> None:
         """Add what was told of a place (not NaN) to its base and to a cell on every level."""
         told = [(o, value) for o, value in enumerate(reward) if not math.isnan(value)]
         base = self.bases.setdefault(digits, self._nothing())
@@ -65,7 +65,8 @@ class Estimates(Smooth):
             stale = stale or block.told >= block.due
             if stale:
                 self.refresh_path(k, self._cell(level, digits)[0])
-        self.told += first_part
+        self.parts += len(told)
+        self.told, self.parts = self.told + self.parts // self.learned, self.parts % self.learned
         if self.told >= self.due:
             self.conclude()
             self.refresh_all()

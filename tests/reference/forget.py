@@ -79,7 +79,7 @@ class Forgets(Trend):
         single = [digits for digits, base in self.bases.items() if max(base.count) <= 1]
         gone = set(single[: len(single) // 2])
         self.bases = {digits: self._halved(base) for digits, base in self.bases.items() if digits not in gone}
-        self.told = sum(max(base.count) for base in self.bases.values())
+        self.told, self.parts = divmod(sum(sum(base.count) for base in self.bases.values()), self.learned)
         self.forgets, self.forgotten = False, self.forgotten + 1
         self._begin_to_watch()
 

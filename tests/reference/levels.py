@@ -83,7 +83,7 @@ class Levels(Twin):
         self.kinds = problem.encoding.kinds.tolist()
         self.arms: list[list[float]] = problem.encoding.arms.tolist()
         self.bits = self._bits()
-        self.told, self.following = 0, FIRST_REWARDS
+        self.told, self.parts, self.following = 0, 0, FIRST_REWARDS
         self.bases: dict[Cell, Rewards] = {}  # by the digits of the context, then those of the arm or its number
         self.rest = self.bases  # what levels are made for: the rewards, or what a trend leaves of them
         self.levels: list[Level] = []

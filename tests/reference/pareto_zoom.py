@@ -26,7 +26,7 @@ OPTIMISM = 0.003
 MOST_MIXED = 3
 LEAST_WEIGHT = 0.5
 WORSE, AHEAD, END = 1.0, 2.0, 0.5
-LIFT = 0.3
+LIFT, MOST_LABELLED = 0.5, 4096
 
 Weighted = list[tuple[Cell, float]]
 
@@ -52,12 +52,12 @@ class ParetoZoom(Estimates):
         self.problem.encode_context(decision.context, point)
         arm = self.problem.encode_arm(decision.arm, point)
         self.problem.encode_reward(reward, given)
-        self.learn_at(point.tolist(), arm, given.tolist(), not told)
+        self.learn_at(point.tolist(), arm, given.tolist())
         told.update(reward)
         if len(told) == self.learned:
             del self.open[decision.number]
 
-    def learn_at(self, point: list[float], arm: int, reward: list[float], first_part: bool) -> None:
+    def learn_at(self, point: list[float], arm: int, reward: list[float]) -> None:
         """Learn of an encoded place."""
         for o, value in enumerate(reward):
             if math.isnan(self.offset[o]):
@@ -66,7 +66,7 @@ class ParetoZoom(Estimates):
         self.off = None
         if self.smooth_factors:
             self.teach(point, relative, self.foretell(point, arm))
-        self.learn_of(self._digits(point, arm), relative, first_part)
+        self.learn_of(self._digits(point, arm), relative)
 
     def foretell(self, point: list[float], arm: int) -> list[float]:
         """What levels and trend say of the rewards at a point."""
@@ -131,15 +131,23 @@ class ParetoZoom(Estimates):
                     row[o] += weight * table[cell][o]
             place = self.arms[arm] if self.arms else arm
             row = self.mix_in_smooth(self.add_trend(row, context, place), context, place)
-            rows.append(self.lifted(row, arm) if optimism is None and self._are_labels() else row)
+            rows.append(self.lifted(row, context, arm) if optimism is None and self._are_labels() else row)
         return rows
 
     def _are_labels(self) -> bool:
         return bool(self.arms) and self.kinds[self.first :] == [CATEGORICAL]
 
-    def lifted(self, row: list[float], arm: int) -> list[float]:
-        """The indices of a label, higher if hardly any rewards were told of it."""
-        told = sum(sum(base.count) for digits, base in self.bases.items() if digits[-1] == arm) / self.learned
+    def lifted(self, row: list[float], context: Sequence[float], arm: int) -> list[float]:
+        """The indices of a label, higher if hardly any rewards were told of it beside the labels of a context."""
+        labels = [j for j in range(self.first) if self.kinds[j] == CATEGORICAL]
+        if math.prod(-self.values[j] for j in labels) * len(self.arms) > MOST_LABELLED:
+            labels = []
+        own = [
+            sum(base.count)
+            for digits, base in self.bases.items()
+            if digits[-1] == arm and all(digits[j] == int(context[j]) for j in labels)
+        ]
+        told = sum(own) / self.learned
         lucks = [LIFT * LIFT * noise * math.log(1.0 + self.told) for noise in self.noise]
         return [value + math.sqrt(luck / (1.0 + told)) for value, luck in zip(row, lucks, strict=True)]
 
