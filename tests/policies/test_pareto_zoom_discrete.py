@@ -21,14 +21,14 @@ def _late_gap(task: FiniteBandit, seed: int) -> float:
     return float(np.concatenate([gaps_of(task, some) for some in rounds])[-LATE:].mean() / task.random_gap(1_000))
 
 
-@pytest.mark.parametrize(("arms", "objectives"), [(10, 1), (4, 2)])
-def test_labels_that_were_unlucky_are_tried_again(arms: int, objectives: int) -> None:
-    """Over 40 seeds late gaps are 0.0003 (standard error 0.0002) and 0.011 (0.007) of random play's.
+@pytest.mark.parametrize(("arms", "objectives", "bar"), [(10, 1, 0.11), (4, 2, 0.035)])
+def test_labels_that_were_unlucky_are_tried_again(arms: int, objectives: int, bar: float) -> None:
+    """Over 40 seeds late gaps are 0.029 (standard error 0.018) and 0.012 (0.004) of random play's.
 
-    They were 0.59 and 0.11 when nothing was lifted: of 20 runs with one objective, 12 stayed with a wrong arm.
+    Bars are three standard errors of 20 seeds above. They were 0.59 and 0.11 when nothing was lifted: of 20 runs with one objective, 12 stayed with a wrong arm.
     """
     task = FiniteBandit(arms, objectives)
-    assert np.mean([_late_gap(task, seed) for seed in range(SEEDS)]) < 0.05
+    assert np.mean([_late_gap(task, seed) for seed in range(SEEDS)]) < bar
 
 
 @pytest.mark.parametrize("values", [2, 3, 8])
