@@ -25,7 +25,8 @@ def _late_gap(task: FiniteBandit, seed: int) -> float:
 def test_labels_that_were_unlucky_are_tried_again(arms: int, objectives: int, bar: float) -> None:
     """Over 40 seeds late gaps are 0.029 (standard error 0.018) and 0.012 (0.004) of random play's.
 
-    Bars are three standard errors of 20 seeds above. They were 0.59 and 0.11 when nothing was lifted: of 20 runs with one objective, 12 stayed with a wrong arm.
+    Bars are three standard errors of 20 seeds above. They were 0.59 and 0.11 when nothing was lifted: of 20 runs with
+    one objective, 12 stayed with a wrong arm.
     """
     task = FiniteBandit(arms, objectives)
     assert np.mean([_late_gap(task, seed) for seed in range(SEEDS)]) < bar
