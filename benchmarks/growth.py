@@ -17,9 +17,9 @@ from rich.console import Console
 from rich.table import Table
 
 from paretozoom import PCZ, Tents
-from paretozoom.kernels import minima, slices
-from paretozoom.kernels.balls import SIZE, Layout, layout
-from paretozoom.kernels.jit import Floats, Ints, kernel
+from paretozoom.kernels.core.jit import Floats, Ints, kernel
+from paretozoom.kernels.zooming import minima, slices
+from paretozoom.kernels.zooming.balls import SIZE, Layout, layout
 from paretozoom.simulation import simulate_in_chunks
 
 SIZES = (100, 1_000, 10_000, 100_000)

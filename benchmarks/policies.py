@@ -17,9 +17,9 @@ from rich.progress import track
 from rich.table import Table
 
 from paretozoom import PaperTask
-from paretozoom.finding import check_parameters, find_members
 from paretozoom.policies import Policy
 from paretozoom.records import Refused
+from paretozoom.registry import check_parameters, find_members
 from paretozoom.simulation import simulate
 
 ROUNDS, SECONDS, REPEATS = 20_000, 5.0, 3

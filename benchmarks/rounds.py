@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 from paretozoom import PCZ, ContextualZooming, PaperTask, Random
-from paretozoom.kernels.jit import Floats, Ints, kernel
+from paretozoom.kernels.core.jit import Floats, Ints, kernel
 from paretozoom.policies import Policy
 from paretozoom.simulation import simulate_in_chunks
 

@@ -26,10 +26,10 @@ from rich.console import Console
 from rich.table import Table
 
 from paretozoom import Objective, ParetoZoom, Problem, Real
-from paretozoom.client import Client
 from paretozoom.records import Asked, Told
-from paretozoom.service.experiment import Experiment
-from paretozoom.service.loading import load_experiment, replay_experiment
+from paretozoom.remote.client import Client
+from paretozoom.service.experiments.experiment import Experiment
+from paretozoom.service.writing.loading import load_experiment, replay_experiment
 from paretozoom.store import Addition, open_store
 from paretozoom.store.events import Created, Decided, Entry, Event, Rewarded
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from paretozoom import PCZ, Policy, Random, Task, simulate_in_chunks
 from paretozoom.environments import Bridge
-from paretozoom.environments.bridge import distance
+from paretozoom.environments.tasks.bridge import distance
 
 
 def tenths(policy: Policy, task: Task, rounds: int) -> list[str]:

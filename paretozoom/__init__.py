@@ -6,10 +6,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from paretozoom.async_client import AsyncClient
-    from paretozoom.client import Client, ServiceError
-    from paretozoom.diagnosis import Diagnoser, Diagnosis, Place, diagnose
-    from paretozoom.dimensions import Categorical, Finite, Integer, Objective, Real
     from paretozoom.environments import (
         Boxes,
         Bridge,
@@ -36,7 +32,6 @@ if TYPE_CHECKING:
         ThreePeaks,
         TwoOfFour,
     )
-    from paretozoom.metric import check_similarity
     from paretozoom.metrics import Metric
     from paretozoom.policies import (
         CLUB,
@@ -66,17 +61,21 @@ if TYPE_CHECKING:
         SupLinUCB,
     )
     from paretozoom.problem import Problem
+    from paretozoom.problem.dimensions import Categorical, Finite, Integer, Objective, Real
     from paretozoom.records import Asked, Decision, Dropped, Event, Refused, Round, Snapshot, Told
+    from paretozoom.remote.async_client import AsyncClient
+    from paretozoom.remote.client import Client, ServiceError
     from paretozoom.rounds import Rounds
     from paretozoom.similarity import Similarity
+    from paretozoom.similarity.diagnosis import Diagnoser, Diagnosis, Place, diagnose
+    from paretozoom.similarity.metric import check_similarity
     from paretozoom.simulation import simulate, simulate_in_chunks
 
 # Imported when first used: importing the package costs no compiler.
 _HOMES = {
-    "async_client": ["AsyncClient"],
-    "client": ["Client", "ServiceError"],
-    "diagnosis": ["Diagnoser", "Diagnosis", "Place", "diagnose"],
-    "dimensions": ["Categorical", "Finite", "Integer", "Objective", "Real"],
+    "remote": ["AsyncClient", "Client", "ServiceError"],
+    "similarity.diagnosis": ["Diagnoser", "Diagnosis", "Place", "diagnose"],
+    "problem.dimensions": ["Categorical", "Finite", "Integer", "Objective", "Real"],
     "environments": [
         "Boxes",
         "Bridge",
@@ -103,7 +102,7 @@ _HOMES = {
         "ThreePeaks",
         "TwoOfFour",
     ],
-    "metric": ["check_similarity"],
+    "similarity.metric": ["check_similarity"],
     "metrics": ["Metric"],
     "policies": [
         "CLUB",
@@ -220,7 +219,7 @@ __all__ = [
 __version__ = "0.1.0"
 
 
-_PARTS = ("checks", "environments", "metrics", "plots", "policies", "reproduce", "simulation", "study", "theory")
+_PARTS = ("checks", "environments", "metrics", "plots", "policies", "simulation", "study", "theory")
 
 
 def __getattr__(name: str) -> Any:

@@ -1,5 +1,5 @@
 """``python -m paretozoom`` is the command line."""
 
-from paretozoom.cli import main
+from paretozoom.commands.cli import main
 
 main()

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from paretozoom.dimensions import Floats, Ints
 from paretozoom.problem import Problem
+from paretozoom.problem.dimensions import Floats, Ints
 from paretozoom.records import Decision, Round
 
 
@@ -31,7 +31,7 @@ class Columns(NamedTuple):
 class Rounds(Sequence[Round]):
     """Some rounds of one problem, kept as columns.
 
-    >>> from paretozoom.dimensions import Finite, Objective, Real
+    >>> from paretozoom.problem.dimensions import Finite, Objective, Real
     >>> task = Problem(context=[Real("x")], arm=Finite(["a", "b"]), objectives=[Objective("r")])
     >>> rounds = Rounds.of(task, [Round(Decision(0, {"x": 0.5}, "b", 0.5, 0), {"r": 1.0})])
     >>> rounds.columns.point.tolist(), rounds[0].decision.arm

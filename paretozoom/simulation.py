@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from paretozoom.dimensions import Finite, Ints
 from paretozoom.environments.base import Task
-from paretozoom.kernels import loop
-from paretozoom.kernels.calls import laws_of, verbs_of
+from paretozoom.kernels.core.calls import laws_of, verbs_of
+from paretozoom.kernels.loops import loop
 from paretozoom.policies.base import Policy
 from paretozoom.policies.opened import OpenDecision
 from paretozoom.problem import Problem
+from paretozoom.problem.dimensions import Finite, Ints
 from paretozoom.records import Decision, Environment, Refused, Round, checked_seed
 from paretozoom.rounds import Columns, Rounds
 

@@ -8,9 +8,9 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from paretozoom.dimensions import Floats, Ints
-from paretozoom.kernels.kinds import FUNCTION, MATRIX, PERIODIC
+from paretozoom.kernels.core.kinds import FUNCTION, MATRIX, PERIODIC
 from paretozoom.problem import Problem
+from paretozoom.problem.dimensions import Floats, Ints
 from paretozoom.records import Refused
 from paretozoom.similarity import Similarity
 
@@ -153,12 +153,12 @@ def greedy_packing(points: Floats, r: float, similarity: Similarity, limit: int 
     is at most the r-packing number of the points, and at least their 2r-packing number. With a limit the
     search ends when so many are chosen.
 
-    >>> from paretozoom.dimensions import Objective, Real
+    >>> from paretozoom.problem.dimensions import Objective, Real
     >>> line = Problem(context=[], arm=[Real("y")], objectives=[Objective("r")])
     >>> greedy_packing(np.array([[0.0], [0.4], [0.5], [1.0]]), 0.5, Similarity.of(line)).tolist()
     [0, 2, 3]
     """
-    from paretozoom.kernels.packing import buckets, pack  # here, so that reading a formula costs no compiler
+    from paretozoom.kernels.theory.packing import buckets, pack  # here, so that reading a formula costs no compiler
 
     if not r > 0:
         raise Refused(f"r: {r!r} is not positive")

@@ -10,10 +10,10 @@ import pytest
 from paretozoom import Decision, Problem, Random, Snapshot, Tents
 from paretozoom.checks import PROBLEMS, CheckFailed, check_environment, check_metric, check_policy
 from paretozoom.environments import PaperTask, Task
-from paretozoom.finding import find_members
 from paretozoom.metrics import Metric
 from paretozoom.policies import PCZ, Policy
 from paretozoom.records import Values
+from paretozoom.registry import find_members
 from paretozoom.rounds import Rounds
 
 POLICIES = find_members("paretozoom.policies", Policy)

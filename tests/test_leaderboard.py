@@ -21,8 +21,8 @@ from peers.rivals import RIVALS
 from peers.schedule import Pair, Results
 
 from paretozoom import Catalogue, PaperTask, ParetoZoom, Problem, Random, Tents
-from paretozoom.dimensions import Floats
 from paretozoom.environments.base import Task
+from paretozoom.problem.dimensions import Floats
 from paretozoom.rounds import Columns
 from paretozoom.simulation import simulate_in_chunks
 from paretozoom.study import Spec, Study

@@ -9,10 +9,10 @@ import pytest
 
 from paretozoom import PCZ, PaddedPaperTask, PaperTask, ParetoZoom, Task, Tents, diagnose, simulate_in_chunks
 from paretozoom.metrics import BinRatios, FrontShare, LocalEntropy, ParetoRegret
-from paretozoom.reproduce import appendix_d, reproduce
-from tests.reference import pcz
+from paretozoom.study.reproduce import appendix_d, reproduce
 from tests.reference.play import World, play
 from tests.reference.problems import PROBLEMS
+from tests.reference.zooming import pcz
 
 pytestmark = pytest.mark.proof
 

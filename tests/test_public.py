@@ -18,8 +18,8 @@ import pytest
 
 import paretozoom
 from paretozoom import Metric
-from paretozoom.finding import find_members
 from paretozoom.policies import Policy
+from paretozoom.registry import find_members
 
 ROOT = Path(__file__).parents[1]
 MODULES = [

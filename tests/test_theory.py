@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paretozoom.dimensions import Categorical, Finite, Integer, Objective, Real
 from paretozoom.environments import PaperTask, Tents
-from paretozoom.kernels import packing
-from paretozoom.kernels.kinds import CATEGORICAL, LINEAR, NORM_TWO, PERIODIC
+from paretozoom.kernels.core.kinds import CATEGORICAL, LINEAR, NORM_TWO, PERIODIC
+from paretozoom.kernels.theory import packing
 from paretozoom.problem import Problem
+from paretozoom.problem.dimensions import Categorical, Finite, Integer, Objective, Real
 from paretozoom.records import Refused
 from paretozoom.similarity import Similarity
 from paretozoom.theory import (

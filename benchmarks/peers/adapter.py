@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from paretozoom.dimensions import Floats
 from paretozoom.problem import Problem
+from paretozoom.problem.dimensions import Floats
 
 LINE_ARMS = 32  # that stand in for a continuum of arms
 SPACE_ARMS = 64  # ... in two dimensions or more

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from paretozoom.dimensions import Floats
 from paretozoom.problem import Problem
+from paretozoom.problem.dimensions import Floats
 from peers.adapter import Rival, Settings, arms_of, chebyshev, features_of
 
 FIRST = 16  # rounds played at random

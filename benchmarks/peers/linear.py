@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from paretozoom.dimensions import Floats
 from paretozoom.problem import Problem
+from paretozoom.problem.dimensions import Floats
 from peers.adapter import Rival, Settings, features_of
 
 

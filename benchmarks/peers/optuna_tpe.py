@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from paretozoom.dimensions import Finite, Floats
 from paretozoom.problem import Problem
+from paretozoom.problem.dimensions import Finite, Floats
 from peers.adapter import Cells, Rival, Settings
 
 

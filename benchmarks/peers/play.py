@@ -16,9 +16,9 @@ import msgspec
 import numpy as np
 
 from paretozoom.environments.base import Task
-from paretozoom.kernels import jit
+from paretozoom.kernels.core import jit
 from paretozoom.metrics import BinRatios, FrontShare, LocalEntropy, ParetoRegret
-from paretozoom.metrics.truth import gaps_of, optimal_of, slices_and_bins_of
+from paretozoom.metrics.truth.of_rounds import gaps_of, optimal_of, slices_and_bins_of
 from paretozoom.policies import Policy, Random
 from paretozoom.problem import Problem
 from paretozoom.records import Decision, Refused
@@ -164,7 +164,7 @@ class Board:
 def modules_behind(module: ModuleType) -> set[ModuleType]:
     """A policy's module, and those of the package's policies that it takes something from, directly or not.
 
-    >>> from paretozoom.policies import pareto_zoom
+    >>> from paretozoom.policies.pareto_zoom import pareto_zoom
     >>> names = {module.__name__.rpartition(".")[2] for module in modules_behind(pareto_zoom)}
     >>> {"pareto_zoom", "base", "pyramids", "smooths", "terms"} <= names, "pcz" in names
     (True, False)

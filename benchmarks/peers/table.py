@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paretozoom.results import ratio_of
+from paretozoom.study.results import ratio_of
 from peers.kept import Run
 from peers.rivals import RIVALS
 from peers.schedule import PILOT, RANDOM, RUNS, Pair, Results, pairs_of

@@ -1,26 +1,26 @@
 """The environments: one file each, or one for a small family."""
 
 from paretozoom.environments.base import Task
-from paretozoom.environments.bent_fronts import ConcaveFront, ConvexFront
-from paretozoom.environments.boxes import Boxes
-from paretozoom.environments.bridge import Bridge
-from paretozoom.environments.catalogue import Catalogue
-from paretozoom.environments.clustered_users import ClusteredUsers
-from paretozoom.environments.crowds import Crowds
-from paretozoom.environments.currencies import Currencies
-from paretozoom.environments.devices import Devices
-from paretozoom.environments.drifting_ridges import DriftingRidges
-from paretozoom.environments.finite_bandit import FiniteBandit
-from paretozoom.environments.islands import Islands
-from paretozoom.environments.linear_rewards import LinearRewards
-from paretozoom.environments.noisy import HeavyTails, LoudAndQuiet
-from paretozoom.environments.paper import PaddedPaperTask, PaperTask
-from paretozoom.environments.pentagon import Pentagon
-from paretozoom.environments.policy_class import PolicyClass
-from paretozoom.environments.ridges import SmoothRidges
-from paretozoom.environments.tents import Tents
-from paretozoom.environments.three_peaks import ThreePeaks
-from paretozoom.environments.two_of_four import TwoOfFour
+from paretozoom.environments.tasks.bent_fronts import ConcaveFront, ConvexFront
+from paretozoom.environments.tasks.boxes import Boxes
+from paretozoom.environments.tasks.bridge import Bridge
+from paretozoom.environments.tasks.catalogue import Catalogue
+from paretozoom.environments.tasks.clustered_users import ClusteredUsers
+from paretozoom.environments.tasks.crowds import Crowds
+from paretozoom.environments.tasks.currencies import Currencies
+from paretozoom.environments.tasks.devices import Devices
+from paretozoom.environments.tasks.drifting_ridges import DriftingRidges
+from paretozoom.environments.tasks.finite_bandit import FiniteBandit
+from paretozoom.environments.tasks.islands import Islands
+from paretozoom.environments.tasks.linear_rewards import LinearRewards
+from paretozoom.environments.tasks.noisy import HeavyTails, LoudAndQuiet
+from paretozoom.environments.tasks.paper import PaddedPaperTask, PaperTask
+from paretozoom.environments.tasks.pentagon import Pentagon
+from paretozoom.environments.tasks.policy_class import PolicyClass
+from paretozoom.environments.tasks.ridges import SmoothRidges
+from paretozoom.environments.tasks.tents import Tents
+from paretozoom.environments.tasks.three_peaks import ThreePeaks
+from paretozoom.environments.tasks.two_of_four import TwoOfFour
 
 # The hard zoo, by name, as in docs/zoo.md: what comparisons of policies are played on.
 ZOO: tuple[str, ...] = (

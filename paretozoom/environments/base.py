@@ -14,16 +14,16 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from paretozoom.dimensions import Finite, Floats, Ints
-from paretozoom.environments.along_front import shares_of_length, shares_of_range
-from paretozoom.environments.cells import ContextCells
-from paretozoom.environments.grid import arm_grid, half_steps, is_line
-from paretozoom.environments.luck import Luck
-from paretozoom.kernels import truth, world
-from paretozoom.kernels.calls import laws_of
-from paretozoom.kernels.kinds import CATEGORICAL
-from paretozoom.kernels.pareto import mark_front
+from paretozoom.environments.shapes.along_front import shares_of_length, shares_of_range
+from paretozoom.environments.shapes.cells import ContextCells
+from paretozoom.environments.shapes.grid import arm_grid, half_steps, is_line
+from paretozoom.environments.shapes.luck import Luck
+from paretozoom.kernels.core.calls import laws_of
+from paretozoom.kernels.core.kinds import CATEGORICAL
+from paretozoom.kernels.core.pareto import mark_front
+from paretozoom.kernels.tasks import truth, world
 from paretozoom.problem import random_points
+from paretozoom.problem.dimensions import Finite, Floats, Ints
 from paretozoom.records import Refused, Values
 from paretozoom.similarity import Similarity
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from paretozoom.dimensions import Floats
 from paretozoom.environments.base import Task
+from paretozoom.problem.dimensions import Floats
 from paretozoom.rounds import Rounds
 
 

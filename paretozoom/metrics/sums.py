@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from paretozoom.dimensions import Floats
+from paretozoom.problem.dimensions import Floats
 
 Column = TypeVar("Column", bound=npt.NDArray[Any])
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from paretozoom.environments.base import Task
-from paretozoom.environments.grid import is_line
-from paretozoom.finding import find_member
+from paretozoom.environments.shapes.grid import is_line
 from paretozoom.plots import bins, partition, plane, regret, reward_maps
 from paretozoom.records import Refused, Snapshot
+from paretozoom.registry import find_member
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from paretozoom.dimensions import Floats, Ints
 from paretozoom.environments.base import Task
-from paretozoom.kernels.kinds import FUNCTION, LINEAR, MATRIX
+from paretozoom.kernels.core.kinds import FUNCTION, LINEAR, MATRIX
 from paretozoom.plots import style
 from paretozoom.plots.plane import Front, Plane, cells_of, draw_front, draw_plane, front_of, plane_of
-from paretozoom.policies.zooming import Zooming
+from paretozoom.policies.zooming.zooming import Zooming
 from paretozoom.problem import Problem
+from paretozoom.problem.dimensions import Floats, Ints
 from paretozoom.records import Refused, Snapshot
 from paretozoom.similarity import Similarity
 

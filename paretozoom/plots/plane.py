@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from paretozoom.dimensions import Floats, Real
 from paretozoom.environments.base import Task
 from paretozoom.problem import Problem
+from paretozoom.problem.dimensions import Floats, Real
 from paretozoom.records import Refused
 
 if TYPE_CHECKING:

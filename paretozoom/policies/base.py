@@ -14,15 +14,15 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from paretozoom.dimensions import Floats, Ints
-from paretozoom.feasible import ANY, encode_feasible
-from paretozoom.kernels import batches
-from paretozoom.kernels.calls import verbs_of
+from paretozoom.kernels.core.calls import verbs_of
+from paretozoom.kernels.loops import batches
 from paretozoom.policies.about import About
 from paretozoom.policies.batches import DecisionColumns, Decisions, encode_contexts, encode_rewards
 from paretozoom.policies.opened import OpenDecision, dump_opened, load_opened, point_of
 from paretozoom.policies.parameters import checked_problem, differing, plain
 from paretozoom.problem import Problem
+from paretozoom.problem.dimensions import Floats, Ints
+from paretozoom.problem.feasible import ANY, encode_feasible
 from paretozoom.records import Asked, Decision, Dropped, Event, Refused, Snapshot, Told, Values, checked_seed
 
 FORMAT = 1
@@ -60,8 +60,8 @@ class Piece(msgspec.Struct, frozen=True):
 class Policy:
     """The two verbs, for any policy; see CONTRIBUTING for how to add one.
 
-    >>> from paretozoom.policies.random import Random
-    >>> from paretozoom.dimensions import Finite, Objective
+    >>> from paretozoom.policies.arms.random import Random
+    >>> from paretozoom.problem.dimensions import Finite, Objective
     >>> policy = Random(Problem(context=[], arm=Finite(["a", "b"]), objectives=[Objective("r")]), seed=1)
     >>> decision = policy.ask([])
     >>> policy.tell(decision, [1.0])

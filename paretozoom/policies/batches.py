@@ -7,8 +7,8 @@ from typing import Any, NamedTuple, TypeVar, overload
 
 import numpy as np
 
-from paretozoom.dimensions import LARGEST_REWARD, Floats, Ints, Real
 from paretozoom.problem import Problem
+from paretozoom.problem.dimensions import LARGEST_REWARD, Floats, Ints, Real
 from paretozoom.records import Decision, Refused
 
 Encoded = TypeVar("Encoded")

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from paretozoom.dimensions import Floats
-from paretozoom.kernels.pareto import mark_front
+from paretozoom.kernels.core.pareto import mark_front
 from paretozoom.problem import Problem
+from paretozoom.problem.dimensions import Floats
 
 
 class Learned(NamedTuple):

@@ -10,8 +10,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from paretozoom.dimensions import Floats, number_of
 from paretozoom.problem import Problem
+from paretozoom.problem.dimensions import Floats, number_of
 from paretozoom.records import Decision, Refused
 
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from paretozoom.dimensions import Floats, number_of
-from paretozoom.kernels.kinds import FUNCTION, MATRIX, MOST_CANDIDATES
-from paretozoom.metric import check_similarity
-from paretozoom.problem import Problem, same_encoding
+from paretozoom.kernels.core.kinds import MOST_CANDIDATES
+from paretozoom.problem import Problem
+from paretozoom.problem.dimensions import Floats, number_of
 from paretozoom.records import Refused
-from paretozoom.similarity import Similarity
 
 LONGEST_HORIZON = 1 << 62
 USUAL_HORIZON = 100_000  # taken by policies that need a horizon and are given none
@@ -156,28 +153,6 @@ def check_listable(problem: Problem, name: str) -> None:
             f"arm: its discrete dimensions have {combinations} combinations, {name} can handle {MOST_CANDIDATES} "
             f"beside continuous dimensions, or 100,000 alone; given {problem.arm!r}"
         )
-
-
-def checked_similarity(problem: Problem, similarity: Any) -> Similarity:
-    """A similarity of the problem, whole or by its parameters; None stands for the problem's own."""
-    if similarity is None:
-        return Similarity.of(problem)
-    if isinstance(similarity, Mapping):
-        taken = [name for name in inspect.signature(Similarity.of).parameters if name != "problem"]
-        unknown = [name for name in similarity if name not in taken]
-        if unknown:
-            raise Refused(f"similarity: {unknown[0]!r} is not a parameter of a similarity, which takes {taken!r}")
-        similarity = Similarity.of(problem, **similarity)
-    if not isinstance(similarity, Similarity):
-        raise Refused(
-            f"similarity: {similarity!r} given, expected a Similarity or a mapping of its arguments; a function "
-            'goes in as {"function": f}'
-        )
-    if not same_encoding(similarity.encoding, problem.encoding):
-        raise Refused("similarity: it is one of another problem")
-    if similarity.kernel_norm in (MATRIX, FUNCTION):
-        check_similarity(problem, similarity)
-    return similarity
 
 
 def encoded_centre(problem: Problem, centre: Any) -> tuple[Floats, list[Any] | None]:

@@ -17,16 +17,16 @@ from litestar.openapi.spec import Components, SecurityScheme
 
 import paretozoom
 from paretozoom.records import Refused
-from paretozoom.service.bodies import Failure
-from paretozoom.service.draft import Declined
-from paretozoom.service.keeper import Keeper
-from paretozoom.service.kept import Limits
-from paretozoom.service.meters import Meters
-from paretozoom.service.routes import ROUTES
-from paretozoom.service.routes.document import complete
-from paretozoom.service.routes.page import PlainPage
-from paretozoom.service.routes.reading import Strictly, in_words
-from paretozoom.service.tokens import Tokens
+from paretozoom.service.access.tokens import Tokens
+from paretozoom.service.declined import Declined
+from paretozoom.service.http import ROUTES
+from paretozoom.service.http.bodies import Failure
+from paretozoom.service.http.document import complete
+from paretozoom.service.http.page import PlainPage
+from paretozoom.service.http.reading import Strictly, in_words
+from paretozoom.service.watching.meters import Meters
+from paretozoom.service.writing.keeper import Keeper
+from paretozoom.service.writing.kept import Limits
 from paretozoom.store import Full, Held, Store, StoreError
 
 log = logging.getLogger("paretozoom")

@@ -15,9 +15,9 @@ from typing import Any
 import msgspec
 
 from paretozoom.records import Refused
+from paretozoom.service.access.tokens import Tokens
 from paretozoom.service.app import create_app, life
-from paretozoom.service.memory import give_back_large_blocks
-from paretozoom.service.tokens import Tokens
+from paretozoom.service.writing.memory import give_back_large_blocks
 from paretozoom.store import Store
 
 log = logging.getLogger("paretozoom")

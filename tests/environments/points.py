@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from paretozoom.environments.base import Task
-from paretozoom.environments.grid import GRID
-from paretozoom.problem import Floats
+from paretozoom.environments.shapes.grid import GRID
+from paretozoom.problem.dimensions import Floats
 
 PAPER_LIPSCHITZ = 5 * math.sqrt(1.64) * math.sqrt(2)  # 9.0554
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from paretozoom import Finite, PaperTask, SmoothRidges, Tents
 from paretozoom.environments.base import BINS, Task
-from paretozoom.environments.grid import GRID
-from paretozoom.problem import Floats
+from paretozoom.environments.shapes.grid import GRID
+from paretozoom.problem.dimensions import Floats
 from tests.environments.points import PAPER_LIPSCHITZ, grid_error, random_points
 
 # A Gaussian bump of height 0.9 and width 0.15, over a crest that moves by at most 0.6 pi per unit of context.

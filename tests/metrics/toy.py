@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from paretozoom.dimensions import Finite, Objective, Real
 from paretozoom.environments.base import Task
-from paretozoom.kernels.jit import kernel
+from paretozoom.kernels.core.jit import kernel
 from paretozoom.problem import Problem
+from paretozoom.problem.dimensions import Finite, Objective, Real
 from paretozoom.rounds import Columns, Rounds
 
 

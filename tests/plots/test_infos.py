@@ -22,7 +22,7 @@ from paretozoom import (
 )
 from paretozoom.environments.base import Task
 from paretozoom.plots import bins, partition, plane, regret, reward_maps
-from paretozoom.policies.zooming import Zooming
+from paretozoom.policies.zooming.zooming import Zooming
 from paretozoom.similarity import Similarity
 
 TWO = [Objective("a"), Objective("b")]

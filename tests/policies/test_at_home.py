@@ -21,11 +21,11 @@ import numpy as np
 import pytest
 
 from paretozoom import Finite, Objective, Problem, Real, Tents
-from paretozoom.dimensions import Floats
 from paretozoom.environments import ClusteredUsers, FiniteBandit, LinearRewards, PaperTask, PolicyClass, Task
-from paretozoom.finding import find_members
-from paretozoom.kernels.jit import kernel
+from paretozoom.kernels.core.jit import kernel
 from paretozoom.policies import Policy
+from paretozoom.problem.dimensions import Floats
+from paretozoom.registry import find_members
 from paretozoom.simulation import simulate_in_chunks
 
 POLICIES = find_members("paretozoom.policies", Policy)

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from paretozoom import Categorical, Objective, Problem, Real
-from paretozoom.finding import find_members
 from paretozoom.policies import Policy
-from paretozoom.policies.finite import FiniteArms
-from paretozoom.policies.trees import ArmTrees
+from paretozoom.policies.arms.finite import FiniteArms
+from paretozoom.policies.trees.trees import ArmTrees
+from paretozoom.registry import find_members
 
 GRIDS: dict[str, Any] = {
     name: member

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from paretozoom import PaperTask
-from paretozoom.finding import find_members
 from paretozoom.policies import Policy
 from paretozoom.policies.parameters import USUAL_HORIZON
-from paretozoom.policies.zooming import Zooming
+from paretozoom.policies.zooming.zooming import Zooming
+from paretozoom.registry import find_members
 
 WITH_HORIZON = {
     name: member

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from paretozoom import PCZ, ContextualZooming, Integer, LinUCB, Objective, Problem, Random, Real, Snapshot
-from paretozoom.finding import find_members
 from paretozoom.policies.base import Policy
+from paretozoom.registry import find_members
 from tests.policies.border import UNIT, bytes_of, every_policy, refuses, used
 
 BAD_PARAMETERS: list[tuple[dict[str, Any], list[str]]] = [

@@ -9,7 +9,7 @@ import itertools
 import math
 
 from paretozoom import Problem
-from paretozoom.kernels.kinds import CATEGORICAL, PERIODIC
+from paretozoom.kernels.core.kinds import CATEGORICAL, PERIODIC
 from tests.reference.forget import Known
 from tests.reference.levels import Block, Cell, Level, Rewards
 from tests.reference.smooth import Smooth

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from paretozoom import Problem
-from paretozoom.kernels.kinds import CATEGORICAL
+from paretozoom.kernels.core.kinds import CATEGORICAL
 from tests.reference.twin import Twin
 
 MOST_LEVELS, LEAST_CELLS = 24, 1024

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from paretozoom import Similarity
-from paretozoom.kernels.kinds import CATEGORICAL, PERIODIC
+from paretozoom.kernels.core.kinds import CATEGORICAL, PERIODIC
 
 
 def distance(similarity: Similarity, a: list[float], b: list[float]) -> float:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from paretozoom import Decision, Problem
-from paretozoom.kernels.kinds import CATEGORICAL, PERIODIC
+from paretozoom.kernels.core.kinds import CATEGORICAL, PERIODIC
 from tests.reference import along_front
 from tests.reference.estimates import Estimates
 from tests.reference.lattice import Lattice, lattice_of

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from paretozoom import Asked, Categorical, Decision, Dropped, Integer, Problem, Snapshot, Told
-from paretozoom.policies.zooming import Zooming as Policy
+from paretozoom.policies.zooming.zooming import Zooming as Policy
 from paretozoom.records import Event
 from tests.reference.space import Ball
-from tests.reference.zooming import Zooming as Twin
+from tests.reference.zooming.zooming import Zooming as Twin
 
 Player = Policy | Twin
 

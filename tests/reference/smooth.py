@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paretozoom import Problem
-from paretozoom.kernels.kinds import CATEGORICAL, PERIODIC
+from paretozoom.kernels.core.kinds import CATEGORICAL, PERIODIC
 from tests.reference.forget import Forgets
 from tests.reference.trend import TURN, UNKNOWN, Factors, Vector
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 
 from paretozoom import Problem
-from paretozoom.kernels.kinds import CATEGORICAL, PERIODIC
+from paretozoom.kernels.core.kinds import CATEGORICAL, PERIODIC
 from tests.reference.levels import Cell, Levels, Rewards
 
 MOST_LABELS, MOST_TERMS = 16, 128

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from paretozoom import Decision, Problem
-from paretozoom.feasible import encode_feasible
+from paretozoom.problem.feasible import encode_feasible
 from tests.reference import philox
 
 PLAY_STREAM = 1 << 20  # the first stream of the draws of a place

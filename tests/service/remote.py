@@ -20,7 +20,8 @@ import pytest
 from litestar.testing import TestClient
 
 from paretozoom import Finite, Objective, Problem, Real
-from paretozoom.service import Limits, create_app, keeper
+from paretozoom.service import Limits, create_app
+from paretozoom.service.writing import keeper
 from paretozoom.store import Store, open_store
 
 ALL = "/v1/experiments"
@@ -116,7 +117,7 @@ def refused(answer: httpx.Response, status: int, *words: str) -> None:
 
 def endpoints() -> list[tuple[str, list[str]]]:
     """Every path of the service, as its document writes it, with its methods."""
-    from paretozoom.service.routes import ROUTES
+    from paretozoom.service.http import ROUTES
 
     found: dict[str, set[str]] = {}
     for handler in ROUTES:

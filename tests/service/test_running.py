@@ -65,7 +65,7 @@ def test_a_log_line_is_json_with_whatever_was_added() -> None:
 SLOW = """
 import asyncio, sys
 from pathlib import Path
-from paretozoom.service.keeper import Keeper
+from paretozoom.service.writing.keeper import Keeper
 from paretozoom.service.running import serve
 from paretozoom.store import open_store
 

@@ -1,0 +1,1 @@
+"""The command line, and what uses both the service and its clients."""

@@ -1,0 +1,195 @@
+"""The commands of whoever runs the service; the heavy parts are imported by the command that needs them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from paretozoom.records import Refused
+
+if TYPE_CHECKING:
+    from paretozoom.store import Store
+
+app = typer.Typer()
+tokens = typer.Typer(help="Create, list and revoke tokens.", no_args_is_help=True)
+app.add_typer(tokens, name="token")
+
+FOLDER = Path("paretozoom-data")
+At = Annotated[
+    str, typer.Option("--store", help="A folder (SQLite, made on first use), or postgresql://user@host/database.")
+]
+Durability = Annotated[
+    str,
+    typer.Option(
+        help="commit: what was acknowledged survives the end of the service, however it ends; fsync: also that of the "
+        "machine, at the price of waiting for the disk."
+    ),
+]
+
+
+@app.command()
+def serve(
+    store: At = str(FOLDER),
+    host: Annotated[
+        str, typer.Option(help="The address to listen on; another than loopback needs tokens.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="0: any that is free.")] = 8080,
+    durability: Durability = "commit",
+) -> None:
+    """Serve decisions over HTTP: two requests, one for an arm and one for its reward."""
+    from paretozoom.service.running import serve as run
+
+    with _open(store, durability, new=True) as opened:
+        run(opened, host, port)
+
+
+@app.command()
+def demo(
+    port: Annotated[int, typer.Option(help="0: any that is free.")] = 8080,
+    rate: Annotated[float, typer.Option(help="Decisions per second of the simulated client.")] = 50.0,
+    rounds: Annotated[int | None, typer.Option(help="Stop after so many; without end unless given.")] = None,
+) -> None:
+    """Start the service in a temporary folder, with a simulated client that plays the paper's task."""
+    from paretozoom.commands.demo import demo as run
+
+    run(port, rate, rounds)
+
+
+@app.command()
+def replay(
+    store: At = str(FOLDER),
+    experiment: Annotated[str | None, typer.Option(help="One experiment; all unless given.")] = None,
+    until: Annotated[int | None, typer.Option(help="The last entry to replay, from 1 on.")] = None,
+) -> None:
+    """Fold every log from its beginning, and check that snapshots and what follows them give the same bytes."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from paretozoom.service.writing.loading import verify
+
+    if until is not None and until < 1:
+        raise Refused(f"until: {until} is not an entry of a log, the first of which is 1")
+    table = Table("experiment", "entries", "state", "by way of snapshots", box=None)
+    fine = True
+    with _open(store, "commit") as opened:
+        names = [name for name in opened.logs() if not name.startswith("_")]
+        if experiment is not None and experiment not in names:
+            raise Refused(f"experiment: {experiment!r} is not one of {names!r}")
+        for name in names if experiment is None else [experiment]:
+            whole, checks = verify(opened, name, until)
+            same = all(checks.values())
+            fine &= same
+            words = ", ".join(f"entry {seq}: {'same' if ok else 'DIFFERENT'}" for seq, ok in checks.items())
+            table.add_row(name, str(whole.seq), whole.digest()[:16], words or "none saved")
+    Console(highlight=False).print(table)
+    if not fine:
+        print("paretozoom: a snapshot does not agree with its log", file=sys.stderr)
+        raise typer.Exit(1)
+
+
+@app.command()
+def backup(
+    target: Annotated[Path, typer.Argument(help="A new folder; serve it with --store to restore.")],
+    store: At = str(FOLDER),
+) -> None:
+    """Copy a store, also one that is in use, to a new folder: every log up to some entry, and its snapshots."""
+    from paretozoom.store.copying import copy_store
+
+    if target.exists() and any(target.iterdir()):
+        raise Refused(f"target: {str(target)!r} is not empty")
+    with _open(store, "commit") as source, _open(str(target), "fsync", new=True) as copy:
+        copied = copy_store(source, copy)
+    print(f"{target}: {sum(copied.values()):,} entries of {len(copied)} logs")
+
+
+@tokens.command("create")
+def create_token(
+    scope: Annotated[list[str], typer.Option(help="decide, reward, read or admin; may be given more than once.")],
+    store: At = str(FOLDER),
+    experiment: Annotated[str | None, typer.Option(help="The only experiment it is for; all unless given.")] = None,
+    expires: Annotated[str | None, typer.Option(help="After so long: 90d, 12h, 30m.")] = None,
+    label: Annotated[str, typer.Option(help="For whoever reads the list.")] = "",
+) -> None:
+    """Create a token and show it, this once: only a hash is kept."""
+    import time
+
+    from paretozoom.service.access.tokens import new_token, write
+
+    until = None if expires is None else time.time() + _seconds(expires)
+    text, event = new_token(scope, experiment, until, label)
+    with _open(store, "fsync", new=True) as opened:
+        write(opened, event)
+    print(text)
+
+
+@tokens.command("list")
+def list_tokens(store: At = str(FOLDER)) -> None:
+    """List the tokens that are worth something."""
+    import time
+
+    from rich.console import Console
+    from rich.table import Table
+
+    from paretozoom.service.access.tokens import Tokens
+
+    known = Tokens()
+    with _open(store, "commit") as opened:
+        known.refresh(opened)
+    table = Table("id", "scopes", "experiment", "expires", "label", box=None)
+    for token in known.known.values():
+        when = "never" if token.expires is None else time.strftime("%Y-%m-%d %H:%M", time.localtime(token.expires))
+        table.add_row(token.id, " ".join(token.scopes), token.experiment or "all", when, token.label)
+    Console(highlight=False, markup=False).print(table)
+
+
+@tokens.command("revoke")
+def revoke_token(
+    name: Annotated[str, typer.Argument(help="Its id, as in the list, or the token itself.")], store: At = str(FOLDER)
+) -> None:
+    """Make a token worthless; a running service notices within a second."""
+    from paretozoom.service.access.tokens import Tokens, write
+    from paretozoom.store.events import TokenRevoked
+
+    which = name.split("_")[1] if name.startswith("pz_") else name
+    known = Tokens()
+    with _open(store, "fsync") as opened:
+        known.refresh(opened)
+        if which not in known.known:
+            raise Refused(f"token: {which!r} is not one of {list(known.known)!r}")
+        write(opened, TokenRevoked(which))
+    print(f"{which}: revoked")
+
+
+def _seconds(text: str) -> float:
+    units = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+    try:
+        value = float(text[:-1]) * units[text[-1:]]
+    except (KeyError, ValueError):
+        value = -1.0
+    if not 0 < value < 1e10:
+        raise Refused(f"expires: {text!r} is not a time such as 90d, 12h, 30m or 60s")
+    return value
+
+
+@contextmanager
+def _open(where: str, durability: str, *, new: bool = False) -> Iterator[Store]:
+    from paretozoom.store import FILE, StoreError, open_store
+
+    shown = where.rpartition("@")[2] if "://" in where else where  # a password may come before
+    if not new and "://" not in where and not (Path(where) / FILE).is_file():
+        raise Refused(f"store: {shown!r} has no {FILE}: nobody has served from it yet")
+    try:
+        opened: Any = open_store(where if "://" in where else Path(where), durability=durability)
+    except StoreError as error:
+        raise Refused(f"store: {shown!r} cannot be opened ({error})") from error
+    try:
+        yield opened
+    except StoreError as error:
+        raise Refused(f"store: {error}") from error
+    finally:
+        opened.close()

@@ -1,0 +1,1 @@
+"""What environments are made of: luck, noise, and shapes of rewards."""

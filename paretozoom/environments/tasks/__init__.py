@@ -1,0 +1,1 @@
+"""The environments: one file each, or one for a small family."""

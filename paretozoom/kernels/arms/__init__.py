@@ -1,0 +1,1 @@
+"""Kernels that policies with finitely many arms share."""

@@ -1,0 +1,1 @@
+"""Kernels of the policies that group users, items, queries or ads."""

@@ -1,0 +1,1 @@
+"""What kernels of all families are made of."""

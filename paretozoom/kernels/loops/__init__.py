@@ -1,0 +1,1 @@
+"""Loops over rounds and decisions, compiled once for all policies and tasks."""

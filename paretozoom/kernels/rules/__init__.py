@@ -1,0 +1,1 @@
+"""Kernels of the policies over a finite class of rules."""

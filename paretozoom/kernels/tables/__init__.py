@@ -1,0 +1,1 @@
+"""Kernels of the policies that keep a table of arms and context cells."""

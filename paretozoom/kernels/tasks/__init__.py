@@ -1,0 +1,1 @@
+"""Kernels of the environments: luck, and the truth on many points."""

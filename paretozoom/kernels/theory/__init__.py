@@ -1,0 +1,1 @@
+"""Kernels behind the formulas of the paper."""

@@ -1,0 +1,1 @@
+"""Kernels of the policies that grow a tree of arms."""

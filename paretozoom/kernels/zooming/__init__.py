@@ -1,0 +1,1 @@
+"""Kernels of the policies that cover contexts and arms with balls."""

@@ -1,0 +1,1 @@
+"""Metrics that need rounds only."""

@@ -1,0 +1,1 @@
+"""Metrics that need a task whose truth is known."""

@@ -1,0 +1,1 @@
+"""What policies with finitely many arms share, and the one that draws them at random."""

@@ -1,0 +1,36 @@
+"""Random: every arm uniformly, whatever the context."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import ClassVar
+
+import numpy as np
+
+from paretozoom.kernels.arms import uniform
+from paretozoom.policies.about import About
+from paretozoom.policies.base import Policy
+from paretozoom.problem import Problem
+from paretozoom.problem.dimensions import Floats, Ints
+
+
+class Random(Policy):
+    """Draw every arm uniformly; the floor in every comparison.
+
+    >>> from paretozoom import Objective, Problem, Real
+    >>> policy = Random(Problem(context=[], arm=[Real("y")], objectives=[Objective("r")]), seed=1)
+    >>> policy.ask([]).density
+    1.0
+    """
+
+    name = "random"
+    kernel: ClassVar[ModuleType] = uniform
+    about = About("every arm uniformly, whatever the context")
+
+    def __init__(self, problem: Problem, *, seed: int = 0) -> None:
+        super().__init__(problem, seed=seed, parameters={})
+
+    def _memory(self, key: Ints) -> tuple[Floats, Ints]:
+        encoding = self.problem.encoding
+        header = [encoding.context, self._dim, len(encoding.arms), *key]
+        return encoding.arms.ravel(), np.concatenate([np.array(header, np.int64), encoding.values])

@@ -1,0 +1,1 @@
+"""Policies that group users, items, queries or ads."""

@@ -1,0 +1,1 @@
+"""Policies that estimate rewards by linear or kernel regression."""

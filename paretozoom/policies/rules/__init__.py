@@ -1,0 +1,1 @@
+"""Policies over a finite class of rules."""

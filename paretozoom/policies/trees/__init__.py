@@ -1,0 +1,1 @@
+"""Policies that grow a tree of arms."""

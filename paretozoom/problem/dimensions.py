@@ -1,0 +1,337 @@
+"""Dimensions, finite arms and objectives: each knows how its values become numbers in [0, 1]."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from numbers import Number
+from typing import Any, Literal, cast
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from paretozoom.kernels.core.kinds import CATEGORICAL, LINEAR, PERIODIC
+from paretozoom.records import Refused
+
+LARGEST_REWARD = 1e100  # in units of an objective's scale
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+def number_of(value: Any, field: str) -> float:
+    """A finite float, or a refusal that names the field.
+
+    >>> number_of(2, "context['x']")
+    2.0
+    """
+    if type(value) is not float:
+        if isinstance(value, (np.generic, np.ndarray)):
+            is_number = value.dtype.kind in "iuf"
+        else:
+            is_number = isinstance(value, Number) and not isinstance(value, bool)
+        if not is_number:
+            raise Refused(f"{field}: {value!r} is not a number")
+        try:
+            value = float(value)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise Refused(f"{field}: {value!r} is not a number that a float can hold") from error
+    if not math.isfinite(value):
+        raise Refused(f"{field}: {value!r} is not a finite number")
+    return cast(float, value)
+
+
+def plain_of(value: Any) -> Any:
+    """A value in Python's own types."""
+    return value.item() if isinstance(value, (np.generic, np.ndarray)) else value
+
+
+def _checked_choices(choices: Any, field: str) -> tuple[Any, ...]:
+    if isinstance(choices, str) or not isinstance(choices, Iterable):
+        raise Refused(f"{field} are {choices!r}, expected a list")
+    values = tuple(plain_of(choice) for choice in choices)
+    for value in values:
+        if type(value) not in (str, int, float, bool) or (type(value) is float and not math.isfinite(value)):
+            raise Refused(f"{field} are {values!r}, expected strings, numbers or booleans")
+    return values
+
+
+def _check_flag(field: str, value: Any) -> None:
+    if type(value) is not bool:
+        raise Refused(f"{field} is {value!r}, expected True or False")
+
+
+def _check_name(what: str, name: Any) -> None:
+    if not isinstance(name, str) or not name:
+        raise Refused(f"{what}: its name is {name!r}, but a name is a non-empty string")
+
+
+class Real(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="real"):
+    """A real number between low and high; on a log scale if its ratios matter; periodic if high is low again.
+
+    >>> Real("price", 1, 100, scale="log").encode(10, "price")
+    0.5
+    """
+
+    name: str
+    low: float = 0.0
+    high: float = 1.0
+    scale: Literal["linear", "log"] = "linear"
+    periodic: bool = False
+
+    def __post_init__(self) -> None:
+        _check_name("Real", self.name)
+        low, high = number_of(self.low, f"{self.name}: low"), number_of(self.high, f"{self.name}: high")
+        if not low < high:
+            raise Refused(f"{self.name}: low {low!r} must be below high {high!r}")
+        if self.scale not in ("linear", "log"):
+            raise Refused(f"{self.name}: scale is {self.scale!r}, expected 'linear' or 'log'")
+        if self.scale == "log" and low <= 0:
+            raise Refused(f"{self.name}: low is {low!r}, but a log scale needs low above 0")
+        if self.scale == "log" and self.periodic:
+            raise Refused(f"{self.name}: a periodic dimension cannot have a log scale")
+        _check_flag(f"{self.name}: periodic", self.periodic)
+        if not math.isfinite(high / low if self.scale == "log" else high - low):
+            raise Refused(f"{self.name}: from {low!r} to {high!r} is further than a float can hold")
+        msgspec.structs.force_setattr(self, "low", low)
+        msgspec.structs.force_setattr(self, "high", high)
+
+    @property
+    def kind(self) -> int:
+        """How two coordinates are compared."""
+        return PERIODIC if self.periodic else LINEAR
+
+    @property
+    def values(self) -> int:
+        """0: a continuum."""
+        return 0
+
+    def encode(self, value: Any, field: str) -> float:
+        """From the user's units to [0, 1]."""
+        number = value if type(value) is float else number_of(value, field)
+        if not self.low <= number <= self.high:
+            number_of(value, field)
+            raise Refused(f"{field}: {value!r} is outside [{self.low:g}, {self.high:g}]")
+        if self.scale == "log":
+            return math.log(number / self.low) / math.log(self.high / self.low)
+        return (number - self.low) / (self.high - self.low)
+
+    def decode(self, coordinate: float) -> float:
+        """From [0, 1] to the user's units."""
+        if self.scale == "log":
+            number = self.low * (self.high / self.low) ** coordinate
+        else:
+            number = self.low + coordinate * (self.high - self.low)
+        return float(number if self.low <= number <= self.high else min(max(number, self.low), self.high))
+
+    def plain(self, value: Any) -> float:
+        """A value in Python's own type."""
+        return float(value)
+
+    @property
+    def exact(self) -> bool:
+        """Whether encoding and decoding change nothing."""
+        return self.low == 0 and self.high == 1 and self.scale == "linear"
+
+
+class Integer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="integer"):
+    """A whole number from low to high, both included.
+
+    >>> Integer("threads", 1, 9).encode(5, "threads")
+    0.5
+    """
+
+    name: str
+    low: int
+    high: int
+
+    def __post_init__(self) -> None:
+        _check_name("Integer", self.name)
+        for bound in (self.low, self.high):
+            if isinstance(bound, bool) or not isinstance(bound, (int, np.integer)):
+                raise Refused(f"{self.name}: the bound {bound!r} is not an integer")
+        if not self.low < self.high:
+            raise Refused(f"{self.name}: low {self.low!r} must be below high {self.high!r}")
+        msgspec.structs.force_setattr(self, "low", int(self.low))
+        msgspec.structs.force_setattr(self, "high", int(self.high))
+
+    kind = LINEAR
+    exact = False
+
+    @property
+    def values(self) -> int:
+        """How many values there are."""
+        return self.high - self.low + 1
+
+    def encode(self, value: Any, field: str) -> float:
+        """From the user's units to [0, 1]."""
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+            raise Refused(f"{field}: {value!r} is not an integer")
+        if not self.low <= value <= self.high:
+            raise Refused(f"{field}: {value!r} is outside [{self.low}, {self.high}]")
+        return float((value - self.low) / (self.high - self.low))
+
+    def decode(self, coordinate: float) -> int:
+        """From [0, 1] to the user's units."""
+        return self.low + round(coordinate * (self.high - self.low))
+
+    def plain(self, value: Any) -> int:
+        """A value in Python's own type."""
+        return int(value)
+
+
+class Categorical(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="categorical"):
+    """One of some choices, any two of which are equally far apart.
+
+    >>> Categorical("country", ["cz", "tr"]).encode("tr", "country")
+    1.0
+    """
+
+    name: str
+    choices: Sequence[str | int | float | bool]
+
+    def __post_init__(self) -> None:
+        _check_name("Categorical", self.name)
+        msgspec.structs.force_setattr(self, "choices", _checked_choices(self.choices, f"{self.name}: choices"))
+        if len(self.choices) < 2 or len(set(self.choices)) < len(self.choices):
+            raise Refused(f"{self.name}: choices are {self.choices!r}, expected two or more different ones")
+
+    kind = CATEGORICAL
+    exact = False
+
+    @property
+    def values(self) -> int:
+        """How many choices there are."""
+        return len(self.choices)
+
+    def encode(self, value: Any, field: str) -> float:
+        """From a choice to its number."""
+        try:
+            return float(self.choices.index(value))
+        except ValueError:
+            raise Refused(f"{field}: {value!r} is not one of {list(self.choices)!r}") from None
+
+    def decode(self, coordinate: float) -> Any:
+        """From its number to a choice."""
+        return self.choices[int(coordinate)]
+
+    def plain(self, value: Any) -> Any:
+        """A value as it was written in the choices."""
+        return self.choices[self.choices.index(value)]
+
+
+Dimension = Real | Integer | Categorical
+
+
+class Finite(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="finite"):
+    """Finitely many arms, known by labels; features, scaled to [0, 1], say which arms resemble each other.
+
+    >>> Finite(["small", "large"], features=[[1], [5]]).table.tolist()
+    [[0.0], [1.0]]
+    """
+
+    labels: Sequence[str | int | float | bool]
+    features: Sequence[Sequence[float]] | None = None
+
+    def __post_init__(self) -> None:
+        labels = _checked_choices(self.labels, "arm: labels")
+        msgspec.structs.force_setattr(self, "labels", labels)
+        if not labels or len(set(labels)) < len(labels):
+            raise Refused(f"arm: labels are {labels!r}, expected one or more different ones")
+        if self.features is None:
+            return
+        try:
+            rows = tuple(
+                tuple(number_of(v, f"arm: features of {label!r}") for v in row)
+                for label, row in zip(labels, self.features, strict=False)
+            )
+        except TypeError:
+            raise Refused(f"arm: features are {self.features!r}, expected a row of numbers per label") from None
+        if len(self.features) != len(labels) or len({len(row) for row in rows}) != 1 or not rows[0]:
+            raise Refused(
+                f"arm: features have {len(self.features)} rows of lengths "
+                f"{sorted({len(row) for row in rows})}, expected {len(labels)} rows of one length"
+            )
+        for column in zip(*rows, strict=True):
+            if not math.isfinite(max(column) - min(column)):
+                raise Refused(
+                    f"arm: features from {min(column)!r} to {max(column)!r} are further than a float can hold"
+                )
+        msgspec.structs.force_setattr(self, "features", rows)
+
+    @property
+    def kinds(self) -> tuple[int, ...]:
+        """How the coordinates of two arms are compared."""
+        return (CATEGORICAL,) if self.features is None else (LINEAR,) * len(self.features[0])
+
+    @property
+    def table(self) -> Floats:
+        """One row of coordinates per label."""
+        if self.features is None:
+            return np.arange(len(self.labels), dtype=float)[:, None]
+        rows = np.array(self.features, dtype=float)
+        span = np.ptp(rows, axis=0)
+        return np.asarray((rows - rows.min(axis=0)) / np.where(span > 0, span, 1.0))
+
+
+class Objective(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is rewarded: low and high are the scale of the *expected* reward.
+
+    A bounded objective refuses rewards outside [low, high]; with ``bounded=False`` any finite reward is
+    taken; ``low=None, high=None`` says that the scale is unknown, which some policies refuse.
+
+    >>> Objective("latency", goal="min", low=0, high=200).encode(50, "latency")
+    0.75
+    """
+
+    name: str
+    goal: Literal["max", "min"] = "max"
+    low: float | None = 0.0
+    high: float | None = 1.0
+    bounded: bool = True
+
+    def __post_init__(self) -> None:
+        _check_name("Objective", self.name)
+        if self.goal not in ("max", "min"):
+            raise Refused(f"{self.name}: goal is {self.goal!r}, expected 'max' or 'min'")
+        if self.low is None or self.high is None:
+            if self.low is not self.high:
+                raise Refused(f"{self.name}: low is {self.low!r} and high {self.high!r}; give both or neither")
+            _check_flag(f"{self.name}: bounded", self.bounded)
+            msgspec.structs.force_setattr(self, "bounded", False)
+            return
+        _check_flag(f"{self.name}: bounded", self.bounded)
+        low, high = number_of(self.low, f"{self.name}: low"), number_of(self.high, f"{self.name}: high")
+        if not low < high:
+            raise Refused(f"{self.name}: low {low!r} must be below high {high!r}")
+        if not math.isfinite(high - low):
+            raise Refused(f"{self.name}: from {low!r} to {high!r} is further than a float can hold")
+        msgspec.structs.force_setattr(self, "low", low)
+        msgspec.structs.force_setattr(self, "high", high)
+
+    @property
+    def span(self) -> float:
+        """High minus low; 1 if the scale is unknown."""
+        return 1.0 if self.low is None or self.high is None else self.high - self.low
+
+    def encode(self, value: Any, field: str) -> float:
+        """From the user's units to "bigger is better", on [0, 1] if bounded."""
+        number = value if type(value) is float and math.isfinite(value) else number_of(value, field)
+        if self.bounded and self.low is not None and self.high is not None and not self.low <= number <= self.high:
+            raise Refused(f"{field}: {value!r} is outside [{self.low:g}, {self.high:g}]")
+        if not abs(number) <= LARGEST_REWARD * min(1.0, self.span):
+            raise Refused(f"{field}: {value!r} is too large to be summed")
+        if self.low is None or self.high is None:
+            return number if self.goal == "max" else -number
+        return (number - self.low) / self.span if self.goal == "max" else (self.high - number) / self.span
+
+    def decode(self, value: float) -> float:
+        """Back to the user's units."""
+        if self.low is None or self.high is None:
+            return float(value if self.goal == "max" else -value)
+        return float(self.low + value * self.span if self.goal == "max" else self.high - value * self.span)
+
+    @property
+    def exact(self) -> bool:
+        """Whether encoding and decoding change nothing."""
+        return self.goal == "max" and self.low in (0, None) and self.high in (1, None)

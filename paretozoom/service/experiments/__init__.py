@@ -1,0 +1,1 @@
+"""Experiments as folds over their logs; nothing here knows of stores or HTTP."""

@@ -1,0 +1,212 @@
+"""What a group of requests adds to an experiment: checked against it and against each other, not yet written down."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+
+from paretozoom.service.declined import Declined, at
+from paretozoom.service.experiments.experiment import Experiment, Status
+from paretozoom.store.events import Activated, Cancelled, Decided, Event, Expired, Paused, Resumed, Retired, Rewarded
+
+Given = TypeVar("Given")
+Answer = TypeVar("Answer")
+
+
+class NotOpen(Exception):
+    """A decision that is not open: the log must say what became of it."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+class Draft:
+    """The events that a group of requests adds to an experiment, which does not change.
+
+    `known` are decisions that were made earlier for requests of the group, `most_open` the limit of open decisions.
+
+    >>> from paretozoom import PaperTask
+    >>> from paretozoom.store.events import Created, Entry
+    >>> begin = Entry(1, 0.0, Created(PaperTask().problem, "random", {}, 7, 1, by="loopback"))
+    >>> draft = Draft(Experiment("prices", begin), now=1.0)
+    >>> decided = draft.decide({"x": 0.5}, request="a")
+    >>> draft.decide({"x": 0.5}, request="a") is decided, draft.decide({"x": 0.5}).decision.number
+    (True, 1)
+    >>> len(draft.events)
+    2
+    """
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        now: float,
+        known: Mapping[str, Decided] | None = None,
+        most_open: int = 1_000_000,
+    ) -> None:
+        self.experiment = experiment
+        self.now = now
+        self.events: list[Event] = []
+        self._most_open = most_open
+        self._known = dict(known or {})
+        self._decided = 0
+        self._told: dict[int, dict[str, float]] = {}
+        self._closed: dict[int, type[Event]] = {}
+        self._activated: set[int] = set()
+        self._status = experiment.status
+        self._scratch = np.empty(len(experiment.problem.objectives))
+
+    def all_or_none(self, act: Callable[[Draft, Given], Answer], wanted: Mapping[str, Given]) -> list[Answer]:
+        """Do the same with all of some wishes, by their places in a request; if one raises, none is done."""
+        before = len(self.events), dict(self._known), self._decided, dict(self._told), dict(self._closed)
+        place = ""
+        try:
+            return [act(self, wanted[place := one]) for one in wanted]
+        except Exception:
+            count, self._known, self._decided, self._told, self._closed = before
+            del self.events[count:]
+            with at(place):
+                raise
+
+    # Decisions.
+
+    def decide(
+        self, context: Any, *, feasible: Any = None, request: str | None = None, deferred: bool = False
+    ) -> Decided:
+        """Decide for a context; a request that was met before gets the same decision."""
+        experiment = self.experiment
+        if request is not None and request in self._known:
+            before = self._known[request]
+            plain = experiment.problem.encode_context(context, np.empty(experiment.problem.dim))
+            if (plain, feasible, deferred) != (before.decision.context, before.feasible, before.deferred):
+                raise Declined(409, f"request_id: {request!r} was used with the context {before.decision.context!r}")
+            return before
+        if self._status == "retired":
+            raise Declined(410, f"experiment {experiment.name!r}: is retired")
+        if self._status == "paused":
+            raise Declined(409, f"experiment {experiment.name!r}: is paused")
+        if len(experiment.opened) + self._decided >= self._most_open:
+            raise Declined(429, f"experiment {experiment.name!r}: {self._most_open:,} decisions wait for rewards")
+        decision = experiment.policy.propose(context, feasible=feasible, ahead=self._decided)
+        self._decided += 1
+        event = Decided(decision, deferred, request, feasible)
+        if request is not None:
+            self._known[request] = event
+        self.events.append(event)
+        return event
+
+    def activate(self, number: int) -> None:
+        """A deferred decision was shown; again is fine."""
+        opened = self._find(number)
+        if opened.deferred and number not in self._activated:
+            self._activated.add(number)
+            self.events.append(Activated(number))
+
+    def cancel(self, number: int) -> None:
+        """A decision was never shown; again is fine."""
+        if self._closed.get(number) is Cancelled:
+            return
+        opened = self._find(number)
+        if opened.reward or self._told.get(number):
+            raise Declined(409, f"decision {number}: has a reward already, so it was shown")
+        self._closed[number] = Cancelled
+        self.events.append(Cancelled(number))
+
+    # Rewards.
+
+    def reward(self, number: int, reward: Any) -> bool:
+        """Reward a decision, in whole or in part; whether that was news."""
+        self._check(reward)
+        if self._closed.get(number) is not Rewarded:
+            told = {**self._find(number).reward, **self._told.get(number, {})}
+        else:
+            told = self._told[number]
+        news = new_in(number, reward, told, self.experiment.problem.objective_names)
+        if not news:
+            return False
+        self._told[number] = {**told, **news}
+        if len(self._told[number]) == len(self._scratch):
+            self._closed[number] = Rewarded
+        self.events.append(Rewarded(number, news))
+        return True
+
+    def _check(self, reward: Any) -> None:
+        if self._status == "retired":
+            raise Declined(410, f"experiment {self.experiment.name!r}: is retired")
+        self.experiment.problem.encode_reward(reward, self._scratch)
+
+    def _find(self, number: int) -> Any:
+        opened = self.experiment.opened.get(number)
+        closed = self._closed.get(number)
+        if opened is None:
+            raise NotOpen(number)
+        if closed is Cancelled:
+            raise Declined(410, f"decision {number}: was cancelled")
+        if closed is Rewarded:
+            raise Declined(409, f"decision {number}: has all its rewards")
+        if closed is Expired or (opened.deadline is not None and opened.deadline <= self.now):
+            self._expire(number, opened)
+            raise Declined(410, f"decision {number}: has expired")
+        return opened
+
+    def expire(self, numbers: list[int]) -> None:
+        """Close those of some decisions whose time is over."""
+        for number in numbers:
+            opened = self.experiment.opened.get(number)
+            if opened is not None and opened.deadline is not None and opened.deadline <= self.now:
+                self._expire(number, opened)
+
+    def _expire(self, number: int, opened: Any) -> None:
+        if number in self._closed:
+            return
+        self._closed[number] = Expired
+        if opened.deferred and number not in self._activated:  # nobody saw it
+            self.events.append(Expired(number, None))
+            return
+        told = {**opened.reward, **self._told.get(number, {})}
+        default = self.experiment.created.default or {}
+        missing = {name: value for name, value in default.items() if name not in told}
+        self.events.append(Expired(number, missing or None))
+
+    # The experiment itself.
+
+    def pause(self, by: str) -> bool:
+        """No decisions until further notice; whether that was news."""
+        return self._move("running", "paused", Paused(by))
+
+    def resume(self, by: str) -> bool:
+        """Decisions again; whether that was news."""
+        return self._move("paused", "running", Resumed(by))
+
+    def retire(self, by: str) -> bool:
+        """The end; whether that was news."""
+        return self._status != "retired" and self._move(self._status, "retired", Retired(by))
+
+    def _move(self, before: Status, after: Status, event: Event) -> bool:
+        if self._status == "retired":
+            raise Declined(410, f"experiment {self.experiment.name!r}: is retired")
+        if self._status != before:
+            return False
+        self._status = after
+        self.events.append(event)
+        return True
+
+
+def new_in(number: int, reward: Any, told: Mapping[str, float], names: tuple[str, ...]) -> dict[str, float]:
+    """What a reward says that was not told yet; a contradiction is declined.
+
+    >>> new_in(3, {"a": 1, "b": 0.5}, {"a": 1.0}, ("a", "b"))
+    {'b': 0.5}
+    """
+    given = reward if isinstance(reward, Mapping) else dict(zip(names, reward, strict=True))
+    news = {}
+    for name, value in given.items():
+        if value is None:
+            continue
+        if name not in told:
+            news[name] = float(value)
+        elif told[name] != value:
+            raise Declined(409, f"reward[{name!r}]: decision {number} was rewarded with {told[name]!r}, now {value!r}")
+    return news

@@ -1,0 +1,223 @@
+"""A live experiment: a fold over its log, and nothing else."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import msgspec
+
+from paretozoom.policies.base import Policy
+from paretozoom.problem import Problem
+from paretozoom.records import Asked, Dropped, Refused, Snapshot, Told
+from paretozoom.registry import check_parameters, find_members
+from paretozoom.store.events import (
+    Activated,
+    Cancelled,
+    Created,
+    Decided,
+    Entry,
+    Expired,
+    Paused,
+    Resumed,
+    Retired,
+    Rewarded,
+    Upgraded,
+)
+
+Status = Literal["running", "paused", "retired"]
+
+
+class Opened(msgspec.Struct):
+    """What is known of an open decision beside what the policy keeps.
+
+    >>> Opened(deadline=None, deferred=False).reward
+    {}
+    """
+
+    deadline: float | None
+    deferred: bool
+    reward: dict[str, float] = {}
+
+
+class Counts(msgspec.Struct):
+    """How often things happened; the reward of each objective, summed and counted.
+
+    >>> Counts().decisions
+    0
+    """
+
+    decisions: int = 0
+    rewards: int = 0
+    expiries: int = 0
+    cancellations: int = 0
+    totals: dict[str, float] = {}
+    told: dict[str, int] = {}
+
+
+class _State(msgspec.Struct):
+    """What a snapshot holds beside the policy's own."""
+
+    seq: int
+    created: Created
+    created_at: float
+    status: Status
+    opened: dict[int, Opened]
+    counts: Counts
+
+
+def make_policy(name: str, problem: Problem, parameters: dict[str, Any], seed: int) -> Policy:
+    """A policy of this library by name; nothing that a request names is ever imported.
+
+    >>> from paretozoom import PaperTask
+    >>> make_policy("pcz", PaperTask().problem, {"horizon": 100}, 1).name
+    'pcz'
+    """
+    similarity = parameters.get("similarity")
+    if callable(similarity) or (isinstance(similarity, dict) and "function" in similarity):
+        raise Refused("parameters['similarity']: a function cannot be given here; give weights, a norm or a matrix")
+    if "seed" in parameters:
+        raise Refused("parameters: the seed is given beside the parameters, not among them")
+    members = find_members("paretozoom.policies", Policy)
+    if name not in members:
+        raise Refused(f"policy: {name!r} is not one of {sorted(members)!r}")
+    member = members[name]
+    check_parameters(member, parameters, beside=("seed",))
+    try:
+        return member(problem, seed=seed, **parameters)
+    except Refused:
+        raise
+    except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, MemoryError) as error:
+        raise Refused(f"parameters: {parameters!r} do not make a policy {name!r} ({error})") from error
+
+
+class Experiment:
+    """The state of an experiment after some entries of its log.
+
+    >>> from paretozoom import PaperTask
+    >>> begin = Entry(1, 0.0, Created(PaperTask().problem, "random", {}, 7, 1, by="loopback"))
+    >>> experiment = Experiment("prices", begin)
+    >>> decision = experiment.policy.propose([0.5])
+    >>> experiment.fold(Entry(2, 1.0, Decided(decision)))
+    >>> experiment.fold(Entry(3, 2.0, Rewarded(0, {"first": 1.0})))
+    >>> experiment.counts.rewards, experiment.opened[0].reward, experiment.seq
+    (1, {'first': 1.0}, 3)
+    """
+
+    def __init__(self, name: str, first: Entry) -> None:
+        if not isinstance(first.event, Created):
+            raise Refused(f"log {name!r}: begins with {first.event!r}, expected the creation of an experiment")
+        self.name = name
+        self.created = first.event
+        self.created_at = first.time
+        self.problem = first.event.problem
+        self.policy = make_policy(first.event.policy, first.event.problem, first.event.parameters, first.event.seed)
+        self.version = first.event.version  # of the algorithm that wrote the log up to here
+        self.seq = first.seq
+        self.status: Status = "running"
+        self.opened: dict[int, Opened] = {}
+        self.counts = Counts()
+        self._objectives = len(self.problem.objectives)
+
+    def fold(self, entry: Entry) -> None:
+        """Take in the next entry of the log."""
+        if entry.seq != self.seq + 1:
+            raise Refused(f"log {self.name!r}: entry {entry.seq} comes after {self.seq}")
+        event = entry.event
+        if isinstance(event, Decided):
+            self.policy.replay(Asked(event.decision))
+            self.opened[event.decision.number] = Opened(self.deadline_from(entry.time), event.deferred)
+            self.counts.decisions += 1
+        elif isinstance(event, Rewarded):
+            self._reward(event.number, event.reward)
+            self.counts.rewards += 1
+        elif isinstance(event, Expired):
+            if event.reward:
+                self._reward(event.number, event.reward)
+            self._close(event.number)
+            self.counts.expiries += 1
+        elif isinstance(event, Cancelled):
+            self._close(event.number)
+            self.counts.cancellations += 1
+        elif isinstance(event, Activated):
+            opened = self.opened[event.number]
+            opened.deferred, opened.deadline = False, self.deadline_from(entry.time)
+        elif isinstance(event, Paused):
+            self.status = "paused"
+        elif isinstance(event, Resumed):
+            self.status = "running"
+        elif isinstance(event, Retired):
+            self.status = "retired"
+            for number in list(self.opened):
+                self._close(number)
+        elif isinstance(event, Upgraded):
+            self.version = event.version
+        else:
+            raise Refused(f"log {self.name!r}: entry {entry.seq} is {event!r}, which no experiment has")
+        self.seq = entry.seq
+
+    def deadline_from(self, time: float) -> float | None:
+        """When a decision that was shown at some time expires."""
+        return None if self.created.wait is None else time + self.created.wait
+
+    def _reward(self, number: int, reward: dict[str, float]) -> None:
+        self.policy.replay(Told(number, reward))
+        opened = self.opened[number]
+        opened.reward = {**opened.reward, **reward}
+        opened.deferred = False
+        for name, value in reward.items():
+            self.counts.totals[name] = self.counts.totals.get(name, 0.0) + value
+            self.counts.told[name] = self.counts.told.get(name, 0) + 1
+        if len(opened.reward) == self._objectives:
+            del self.opened[number]
+
+    def _close(self, number: int) -> None:
+        if self.opened.pop(number, None) is not None:
+            self.policy.replay(Dropped(number))
+
+    # State as data.
+
+    def dump(self) -> Snapshot:
+        """The whole state: the policy's snapshot, and what the experiment knows beside it."""
+        snapshot = self.policy.dump()
+        state = _State(self.seq, self.created, self.created_at, self.status, self.opened, self.counts)
+        return Snapshot({**snapshot.header, "experiment": msgspec.to_builtins(state, str_keys=True)}, snapshot.arrays)
+
+    def digest(self) -> str:
+        """A hash of the whole state."""
+        return hashlib.sha256(self.dump().to_bytes()).hexdigest()
+
+    @classmethod
+    def load(cls, name: str, data: bytes) -> Experiment:
+        """The experiment that `dump` gave, from its bytes."""
+        snapshot = Snapshot.from_bytes(data)
+        try:
+            state = msgspec.convert(snapshot.header.get("experiment"), _State, strict=False)
+        except (msgspec.ValidationError, Refused) as error:
+            raise Refused(f"snapshot: experiment: {error}") from error
+        experiment = cls(name, Entry(state.seq, state.created_at, state.created))
+        experiment.policy.load(snapshot)
+        experiment.version = snapshot.header["version"]
+        experiment.status, experiment.opened, experiment.counts = state.status, state.opened, state.counts
+        if [decision.number for decision in experiment.policy.open] != sorted(state.opened):
+            raise Refused("snapshot: the experiment's open decisions are not those of its policy")
+        names = experiment.problem.objective_names
+        for decision, bits in zip(experiment.policy.open, snapshot.arrays["open_told"].tolist(), strict=True):
+            told = {name for o, name in enumerate(names) if bits >> o & 1}
+            if state.opened[decision.number].reward.keys() != told:
+                raise Refused(f"snapshot: decision {decision.number}: was told {sorted(told)!r}, says its policy")
+        return experiment
+
+
+def fold_all(experiment: Experiment, entries: Iterable[Entry]) -> Experiment:
+    """The experiment after more entries.
+
+    >>> from paretozoom import PaperTask
+    >>> begin = Entry(1, 0.0, Created(PaperTask().problem, "random", {}, 7, 1, by="loopback"))
+    >>> fold_all(Experiment("prices", begin), [Entry(2, 1.0, Paused("ops"))]).status
+    'paused'
+    """
+    for entry in entries:
+        experiment.fold(entry)
+    return experiment

@@ -1,0 +1,178 @@
+"""What requests and answers look like."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from paretozoom.policies.base import Piece
+from paretozoom.problem import Problem
+from paretozoom.service.experiments.experiment import Counts, Experiment, Status
+from paretozoom.service.experiments.fates import Fate
+from paretozoom.store.events import Decided
+
+NAME = r"^[a-z0-9][a-z0-9._-]{0,63}$(?!\n)"  # "$" alone allows a line's end after it
+REQUEST = r"^[^\x00]+$"
+IN_WORDS = {
+    NAME: "1 to 64 lower-case letters, digits, dots, dashes and underscores, the first a letter or a digit",
+    REQUEST: "a text without the character 0",
+}
+LARGEST = (1 << 53) - 1  # what every reader of JSON takes for a whole number
+
+Name = Annotated[str, Meta(pattern=NAME, description=f"of an experiment: {IN_WORDS[NAME]}")]
+Id = Annotated[int, Meta(ge=0, le=LARGEST, description="of a decision")]
+RequestId = Annotated[
+    str,
+    Meta(pattern=REQUEST, min_length=1, max_length=200, description="the same id gets the same decision"),
+]
+Seconds = Annotated[float, Meta(gt=0, le=1e9)]
+Reward = Annotated[dict[str, float | None], Meta(description="by objective; others may follow")]
+
+
+class NewExperiment(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """An experiment that is to begin."""
+
+    name: Name
+    problem: Problem
+    policy: Annotated[str, Meta(max_length=64)] = "pareto-zoom"
+    parameters: dict[str, Any] = {}
+    seed: Annotated[int, Meta(ge=0, le=LARGEST)] | None = None
+    wait: Annotated[Seconds | None, Meta(description="seconds until a decision without rewards expires")] = None
+    default: Annotated[
+        dict[str, float] | None,
+        Meta(description="with wait: told for what is missing when a decision expires; else that teaches nothing"),
+    ] = None
+
+
+class NewDecision(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A context to decide for."""
+
+    context: dict[str, Any] | list[Any] = {}
+    feasible: Any = None
+    request_id: RequestId | None = None
+    deferred: Annotated[bool, Meta(description="waits until it is activated")] = False
+
+
+class NewDecisions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Contexts to decide for, in order."""
+
+    decisions: list[NewDecision]
+
+
+class NewReward(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The reward of a decision, or a part of it."""
+
+    decision: Id
+    reward: Reward
+
+
+class NewRewards(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Rewards of many decisions; if one is refused, none is taken."""
+
+    rewards: list[NewReward]
+
+
+class DecisionAnswer(msgspec.Struct, frozen=True):
+    """A decision."""
+
+    id: int
+    context: dict[str, Any]
+    arm: Any
+    density: float
+    deferred: bool
+    request_id: str | None
+
+    @classmethod
+    def of(cls, decided: Decided) -> DecisionAnswer:
+        """From what the log says."""
+        decision = decided.decision
+        return cls(decision.number, decision.context, decision.arm, decision.density, decided.deferred, decided.request)
+
+
+class DecisionAnswers(msgspec.Struct, frozen=True):
+    """Decisions in the order of their contexts."""
+
+    decisions: list[DecisionAnswer]
+
+
+class RewardAnswer(msgspec.Struct, frozen=True):
+    """What became of rewards: how many were new, and how many were known already."""
+
+    accepted: int
+    repeated: int
+
+
+class DecisionState(msgspec.Struct, frozen=True):
+    """A decision and what is known of it."""
+
+    decision: DecisionAnswer
+    state: Fate
+    reward: dict[str, float]
+    default: Annotated[dict[str, float], Meta(description="told for what was missing when it expired")]
+    time: float
+
+
+class FrontAnswer(msgspec.Struct, frozen=True):
+    """The arms that are believed Pareto optimal at a context."""
+
+    context: dict[str, Any]
+    pieces: list[Piece]
+
+
+class ExperimentAnswer(msgspec.Struct, frozen=True):
+    """An experiment and how far it is."""
+
+    name: str
+    status: Status
+    ready: bool
+    problem: Problem
+    policy: str
+    version: int
+    parameters: dict[str, Any]
+    seed: str
+    wait: float | None
+    default: dict[str, float] | None
+    created: float
+    events: int
+    open: int
+    counts: Counts
+    notes: list[str]
+    bytes: int
+
+    @classmethod
+    def of(cls, experiment: Experiment, ready: bool) -> ExperimentAnswer:
+        """From the experiment."""
+        created, policy = experiment.created, experiment.policy
+        return cls(
+            name=experiment.name,
+            status=experiment.status,
+            ready=ready,
+            problem=experiment.problem,
+            policy=created.policy,
+            version=experiment.version,
+            parameters=created.parameters,
+            seed=str(policy.seed),
+            wait=created.wait,
+            default=created.default,
+            created=experiment.created_at,
+            events=experiment.seq,
+            open=len(experiment.opened),
+            counts=experiment.counts,
+            notes=policy.notes,
+            bytes=policy.nbytes,
+        )
+
+
+class ExperimentAnswers(msgspec.Struct, frozen=True):
+    """All experiments."""
+
+    experiments: list[ExperimentAnswer]
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """Why a request was not met."""
+
+    status: int
+    detail: str

@@ -1,0 +1,89 @@
+"""Requests about experiments as a whole."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from typing import Literal
+
+from litestar import get, post
+from litestar.datastructures import State
+from litestar.params import FromPath, JSONBody
+
+from paretozoom.records import Refused
+from paretozoom.service.access.guard import caller_of, needs
+from paretozoom.service.declined import Declined
+from paretozoom.service.experiments.experiment import make_policy
+from paretozoom.service.http.bodies import ExperimentAnswer, ExperimentAnswers, NewExperiment
+from paretozoom.service.http.shared import ALL, ONE, WHY_NOT, AnyRequest, Named, check_default
+from paretozoom.service.writing.keeper import Keeper
+from paretozoom.store.events import Created
+
+log = logging.getLogger("paretozoom")
+PAST = {"pause": "paused", "resume": "resumed", "retire": "retired"}
+
+
+@post(ALL, before_request=needs("admin"), responses=WHY_NOT, summary="Begin an experiment")
+async def create_experiment(data: JSONBody[NewExperiment], request: AnyRequest, state: State) -> ExperimentAnswer:
+    """The problem says what contexts, arms and objectives are; nothing else is needed."""
+    seed = secrets.randbits(48) if data.seed is None else data.seed
+    policy = make_policy(data.policy, data.problem, data.parameters, seed)
+    check_default(data.problem, data.default)
+    if data.default is not None and data.wait is None:
+        raise Refused(f"default: {data.default!r} given without wait, so no decision would ever expire and get it")
+    created = Created(
+        data.problem,
+        data.policy,
+        data.parameters,
+        seed,
+        policy.version,
+        by=caller_of(request).id,
+        wait=data.wait,
+        default=data.default,
+    )
+    keeper: Keeper = state.keeper
+    experiment = await keeper.create(data.name, created)
+    return ExperimentAnswer.of(experiment, keeper.kept[data.name].compiled)
+
+
+@get(ALL, before_request=needs("read"), responses=WHY_NOT, summary="List experiments")
+async def list_experiments(request: AnyRequest, state: State) -> ExperimentAnswers:
+    """Those that the token may read."""
+    only = caller_of(request).experiment
+    found = [kept for name, kept in sorted(state.keeper.kept.items()) if only in (None, name)]
+    return ExperimentAnswers([ExperimentAnswer.of(k.experiment, k.compiled) for k in found if k.experiment is not None])
+
+
+@get(ONE, before_request=needs("read"), responses=WHY_NOT, summary="Describe an experiment")
+async def describe_experiment(name: Named, state: State) -> ExperimentAnswer:
+    """How far it is, and what it was made of."""
+    return _described(state.keeper, name)
+
+
+@post(
+    ONE + "/{act:str}",
+    before_request=needs("admin"),
+    responses=WHY_NOT,
+    status_code=200,
+    summary="Pause, resume, retire",
+)
+async def move_experiment(
+    name: Named,
+    act: FromPath[Literal["pause", "resume", "retire"]],
+    request: AnyRequest,
+    state: State,
+) -> ExperimentAnswer:
+    """A paused experiment decides nothing but takes rewards; a retired one takes nothing any more."""
+    by = caller_of(request).id
+    if await state.keeper.submit(name, lambda draft: getattr(draft, act)(by)):
+        log.info(f"experiment {PAST[act]}", extra={"experiment": name, "by": by})
+    return _described(state.keeper, name)
+
+
+def _described(keeper: Keeper, name: str) -> ExperimentAnswer:
+    kept = keeper.kept.get(name)
+    if kept is None:
+        raise Declined(404, f"experiment {name!r}: there is none of this name")
+    if kept.experiment is None:
+        raise Declined(503, f"experiment {name!r}: the store cannot be reached")
+    return ExperimentAnswer.of(kept.experiment, kept.compiled)

@@ -1,0 +1,57 @@
+"""What the requests have in common."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, TypeVar
+
+import numpy as np
+from litestar import Request
+from litestar.datastructures import State
+from litestar.openapi.datastructures import ResponseSpec
+from litestar.params import PathParameter
+
+from paretozoom.problem import Problem
+from paretozoom.records import Refused
+from paretozoom.service.http.bodies import LARGEST, NAME, Failure
+from paretozoom.service.writing.keeper import Keeper
+
+ALL = "/v1/experiments"
+ONE = "/v1/experiments/{name:str}"
+
+Entry = TypeVar("Entry")
+AnyRequest = Request[Any, Any, State]
+Named = Annotated[str, PathParameter(pattern=NAME, description="of the experiment")]
+Numbered = Annotated[int, PathParameter(ge=0, le=LARGEST, description="of the decision")]
+
+FAILURES = {
+    400: "the request is malformed, or says what the problem does not allow",
+    401: "no token, or one that is unknown, revoked or expired",
+    403: "the token does not allow this",
+    404: "there is no such experiment or decision",
+    409: "it contradicts what was said before",
+    410: "it is over: expired, cancelled or retired",
+    413: "the body is too large",
+    429: "a limit is reached",
+    503: "the store cannot be reached, or kernels are being compiled; nothing was acknowledged",
+    507: "the store has no space left; nothing was written",
+}
+WHY_NOT = {
+    status: ResponseSpec(Failure, generate_examples=False, description=text) for status, text in FAILURES.items()
+}
+
+
+def checked_batch(keeper: Keeper, field: str, given: list[Entry]) -> dict[str, Entry]:
+    """The entries of a batch by their places, `rewards[0]` and so on; more than one request may hold is refused."""
+    if not 1 <= len(given) <= keeper.limits.batch:
+        raise Refused(f"{field}: {len(given)} given, expected 1 to {keeper.limits.batch}")
+    return {f"{field}[{k}]": entry for k, entry in enumerate(given)}
+
+
+def check_default(problem: Problem, default: dict[str, float] | None) -> None:
+    """Refuse a reward that decisions could not get when they expire."""
+    if default is None:
+        return
+    try:
+        problem.encode_reward(default, np.empty(len(problem.objectives)))
+    except Refused as error:
+        raise Refused(f"default{str(error).removeprefix('reward')}") from error

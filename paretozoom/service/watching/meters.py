@@ -1,0 +1,81 @@
+"""Numbers for Prometheus."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from prometheus_client import CollectorRegistry, Histogram, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from paretozoom.service.writing.keeper import Keeper
+
+BUCKETS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)
+
+
+class Meters:
+    """What a service counts and times; the rest is read from the experiments when it is asked for."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        self._latency = Histogram(
+            "paretozoom_request_seconds",
+            "from a request to its answer",
+            ["act"],
+            buckets=BUCKETS,
+            registry=self._registry,
+        )
+        self._acts: dict[str, Any] = {}
+
+    def took(self, act: str, began: float) -> None:
+        """Note how long an act took since a moment of `time.perf_counter`."""
+        meter = self._acts.get(act)
+        if meter is None:
+            meter = self._acts[act] = self._latency.labels(act)
+        meter.observe(time.perf_counter() - began)
+
+    def text(self, keeper: Keeper, only: str | None = None) -> bytes:
+        """Everything, or what concerns one experiment, as Prometheus reads it."""
+        now = CollectorRegistry()
+        now.register(_Experiments(keeper, only))
+        return generate_latest(self._registry) + generate_latest(now)
+
+
+class _Experiments:
+    """What the experiments say of themselves."""
+
+    def __init__(self, keeper: Keeper, only: str | None) -> None:
+        self._keeper = keeper
+        self._only = only
+
+    def collect(self) -> Iterator[Any]:
+        """One family after another."""
+        kept = [(name, k.experiment) for name, k in sorted(self._keeper.kept.items()) if self._only in (None, name)]
+        found = [(name, experiment) for name, experiment in kept if experiment is not None]
+        for what in ("decisions", "rewards", "expiries", "cancellations"):
+            family = CounterMetricFamily(f"paretozoom_{what}", f"{what} so far", labels=["experiment"])
+            for name, experiment in found:
+                family.add_metric([name], getattr(experiment.counts, what))
+            yield family
+        waiting = GaugeMetricFamily("paretozoom_open_decisions", "that wait for rewards", labels=["experiment"])
+        size = GaugeMetricFamily("paretozoom_model_bytes", "held for what was learned", labels=["experiment"])
+        mean = GaugeMetricFamily("paretozoom_mean_reward", "of all rewards so far", labels=["experiment", "objective"])
+        for name, experiment in found:
+            waiting.add_metric([name], len(experiment.opened))
+            size.add_metric([name], experiment.policy.nbytes)
+            totals, told = experiment.counts.totals, experiment.counts.told
+            for objective in sorted(totals.keys() & told.keys()):
+                mean.add_metric([name, objective], totals[objective] / max(1, told[objective]))
+        yield from (waiting, size, mean)
+        share = GaugeMetricFamily("paretozoom_front_share", "of recent decisions, by belief", labels=["experiment"])
+        even = GaugeMetricFamily("paretozoom_local_entropy", "of recent decisions on it", labels=["experiment"])
+        for name, kept_now in sorted(self._keeper.kept.items()):
+            plays = kept_now.plays
+            if plays is not None and plays.share is not None:
+                share.add_metric([name], plays.share)
+            if plays is not None and plays.evenness is not None:
+                even.add_metric([name], plays.evenness)
+        yield from (share, even)

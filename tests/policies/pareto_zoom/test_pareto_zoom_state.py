@@ -1,0 +1,326 @@
+"""Snapshots and replays of ParetoZoom continue bit for bit, and snapshots that it cannot have made are refused."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from paretozoom import Asked, Dropped, Event, ParetoZoom, Refused, Snapshot, Told
+from paretozoom.policies.pareto_zoom import pyramids, smooths
+from paretozoom.policies.pareto_zoom.pyramids import BY_BLOCK
+from tests.policies.border import refuses
+from tests.reference.lockstep import lockstep
+from tests.reference.play import World, feedback
+from tests.reference.problems import LATTICE_PROBLEMS, PROBLEMS
+
+ALL = {**PROBLEMS, **LATTICE_PROBLEMS}
+NAMES = ["plane", "mixed contexts", "user's units", "labels", "features", "product of arms", "mixed arms"]
+
+
+def play(policy: ParetoZoom, world: World, rounds: int) -> list[Event]:
+    """Play with late, partial, reordered and lost feedback; returns the log."""
+    log: list[Event] = []
+    waiting: list[tuple[int, int, Told | Dropped]] = []
+    for t in range(rounds):
+        decision = policy.ask(world.context())
+        log.append(Asked(decision))
+        for wait, event in feedback(decision, world, True):
+            heapq.heappush(waiting, (t + wait, len(log) + len(waiting), event))
+        while waiting and waiting[0][0] <= t:
+            event = heapq.heappop(waiting)[2]
+            decision = next(d for d in policy.open if d.number == event.number)
+            if isinstance(event, Told):
+                policy.tell(decision, event.reward)
+            else:
+                policy.drop(decision)
+            log.append(event)
+    return log
+
+
+def used(name: str, rounds: int = 90) -> ParetoZoom:
+    """A policy with some levels and open decisions."""
+    policy = ParetoZoom(ALL[name], seed=1)
+    play(policy, World(ALL[name], seed=2), rounds)
+    return policy
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_replaying_the_log_gives_the_same_bytes(name: str) -> None:
+    live, replayed = (ParetoZoom(ALL[name], seed=1) for _ in range(2))
+    world, steps = World(ALL[name], seed=2), set()
+    for rounds in (5, 40, 150):
+        for event in play(live, world, rounds):
+            replayed.replay(event)
+            steps.add(int(replayed.dump().arrays["settings"][1]) if rounds < 150 else 0)
+        assert replayed.dump().to_bytes() == live.dump().to_bytes()
+    assert live.open
+    assert {8, 12, 16} <= steps
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_loaded_policy_continues_bit_for_bit(name: str) -> None:
+    """Also with a seed taken anew, and with levels that are made anew after loading."""
+    policy, world, rebuilt = ParetoZoom(ALL[name], seed=1), World(ALL[name], seed=3), 0
+    for rounds in (3, 9, 17, 60, 150):
+        play(policy, world, rounds)
+        data, loaded = policy.dump().to_bytes(), ParetoZoom(ALL[name], seed=99)
+        loaded.load(Snapshot.from_bytes(data))
+        assert loaded.dump().to_bytes() == data
+        context = world.context()
+        assert loaded.front(context) == policy.front(context)
+        before = policy.dump().arrays["settings"][1]
+        lockstep(policy, loaded, world, 40)
+        for decision in policy.open[::-3]:
+            policy.drop(decision)
+            loaded.drop(decision)
+        assert loaded.dump().to_bytes() == policy.dump().to_bytes() != data
+        rebuilt += policy.dump().arrays["settings"][1] > before
+        policy.reseed(rounds)
+        loaded.reseed(rounds)
+        assert loaded.ask(context) == policy.ask(context)
+    assert rebuilt >= 4
+
+
+def test_batches_are_single_calls() -> None:
+    problem = PROBLEMS["plane"]
+    one, many = (ParetoZoom(problem, seed=1) for _ in range(2))
+    world = World(problem, seed=2)
+    for _ in range(6):
+        contexts = [world.context() for _ in range(20)]
+        decisions = many.ask_many(contexts)
+        assert [one.ask(context) for context in contexts] == list(decisions)
+        rewards = [world.reward(decision) for decision in decisions]
+        many.tell_many(decisions, rewards)
+        for decision, reward in zip(decisions, rewards, strict=True):
+            one.tell(decision, reward)
+    assert many.dump().to_bytes() == one.dump().to_bytes()
+
+
+def test_snapshots_after_forgetting() -> None:
+    """Also if an objective was told once, long ago, and if parts of forgotten decisions come late."""
+    problem = PROBLEMS["plane"]
+    policy, rng = ParetoZoom(problem, seed=1), np.random.default_rng(1)
+    first = policy.ask(World(problem, seed=2).context())
+    policy.tell(first, {"a": 0.5, "b": 0.5})
+    waiting = []
+    for k in range(2000):
+        decision = policy.ask(World(problem, seed=k).context())
+        policy.tell(decision, {"a": float(rng.random() < (0.9 if k < 1000 else 0.1))})
+        waiting.append(decision)
+    assert policy.facts()["forgotten"] > 0
+    for late in ([], waiting):
+        for decision in late:
+            policy.tell(decision, {"b": float(rng.random())})
+        loaded = ParetoZoom(problem, seed=9)
+        loaded.load(Snapshot.from_bytes(policy.dump().to_bytes()))
+        assert loaded.dump().to_bytes() == policy.dump().to_bytes()
+
+
+def put(array: Any, place: Any, value: Any) -> Any:
+    """A copy of an array with another value in a place."""
+    changed = array.copy()
+    changed[place] = value
+    return changed
+
+
+def swapped(array: Any) -> Any:
+    """A copy with the first and the last entry in each other's place."""
+    return put(put(array, 0, array[-1]), -1, array[0])
+
+
+Change = Callable[[dict[str, Any]], dict[str, Any]]
+NOT_FINITE = {
+    f"{field} {value}": lambda a, field=field, value=value: {field: put(a[field], (0,) * a[field].ndim, value)}
+    for field in ("total", "square", "noise", "trend", "missed", "watched", "last", "statistics")
+    for value in (math.nan, math.inf, -math.inf, 1e300)
+}
+BAD: dict[str, Change] = {
+    **NOT_FINITE,
+    **{
+        f"no {field}": lambda _, field=field: {field: None}
+        for field in ("settings", "key", "levels", "trend", "statistics")
+    },
+    **{
+        f"{field} one less": lambda a, field=field: {field: a[field][..., :-1]}
+        for field in ("settings", "key", "count", "total", "square", "levels", "noise", "block", "statistics")
+    },
+    "told negative": lambda a: {"settings": put(a["settings"], 0, -1)},
+    "told more than decided": lambda a: {"settings": put(a["settings"], 0, 91)},
+    "next step in the past": lambda a: {"settings": put(a["settings"], 1, 3)},
+    "next step too late": lambda a: {"settings": put(a["settings"], 1, 1000)},
+    "no levels": lambda a: {"settings": put(a["settings"], 2, 0)},
+    "levels negative": lambda a: {"settings": put(a["settings"], 2, -1)},
+    "levels too many": lambda a: {"settings": put(a["settings"], 2, 25)},
+    "one level more": lambda a: {"settings": put(a["settings"], 2, len(a["levels"]) + 1)},
+    "settings as floats": lambda a: {"settings": a["settings"].astype(float)},
+    "key negative": lambda a: {"key": put(a["key"], 0, -1)},
+    "key too large": lambda a: {"key": put(a["key"], 0, 1 << 61)},
+    "key twice": lambda a: {"key": put(a["key"], 0, a["key"][1])},
+    "key as table": lambda a: {"key": a["key"][:, None]},
+    "count negative": lambda a: {"count": put(a["count"], (0, 0), -1)},
+    "count too large": lambda a: {"count": put(a["count"], (0, 0), 1 << 62)},
+    "count as floats": lambda a: {"count": a["count"].astype(float)},
+    "count one row": lambda a: {"count": a["count"][:1]},
+    "noise negative": lambda a: {"noise": put(a["noise"], 0, -1.0)},
+    "noise zero": lambda a: {"noise": put(a["noise"], 0, 0.0)},
+    "roughness negative": lambda a: {"noise": put(a["noise"], -1, -1.0)},
+    "no trend": lambda _: {"trend": None},
+    **{
+        f"{field} one less": lambda a, field=field: {field: a[field][..., :-1]} for field in ("trend", "missed", "size")
+    },
+    "watched negative": lambda a: {"watched": put(a["watched"], 0, -1.0)},
+    "watched less than squares": lambda a: {"watched": put(a["watched"], 2, -1e-9)},
+    "forgets perhaps": lambda a: {"settings": put(a["settings"], 5, 2)},
+    "forgotten negative": lambda a: {"settings": put(a["settings"], 6, -1)},
+    "forgotten too often": lambda a: {"settings": put(a["settings"], 6, 91)},
+    "trend used twice": lambda a: {"settings": put(a["settings"], 4, 2)},
+    "trend used or not": lambda a: {"settings": put(a["settings"], 4, -1)},
+    "missed negative": lambda a: {"missed": put(a["missed"], 0, -1.0)},
+    "size negative": lambda a: {"size": put(a["size"], 0, -1)},
+    "size too large": lambda a: {"size": put(a["size"], 0, 12)},
+    "first level split": lambda a: {"levels": put(a["levels"], (0, -1), 1)},
+    "level coarser": lambda a: {"levels": put(a["levels"], (-1, -1), 0)},
+    "level deeper than bits": lambda a: {"levels": put(a["levels"], (-1, -1), 63)},
+    "level depth negative": lambda a: {"levels": put(a["levels"], (-1, -1), -1)},
+    "level with more cells": lambda a: {"levels": put(a["levels"], (-1, 2), a["levels"][-1, 2] + 1)},
+    "level with no cells": lambda a: {"levels": put(a["levels"], (-1, 2), 0)},
+    "level with many cells": lambda a: {"levels": put(a["levels"], (-1, 2), 1 << 40)},
+    "level with another split": lambda a: {"levels": put(a["levels"], (1, 0), 17)},
+    "level without its split": lambda a: {"levels": put(a["levels"], (slice(None), 0), -1)},
+    "level with another context split": lambda a: {"levels": put(a["levels"], (-1, 1), 17)},
+    "whole space split": lambda a: {"levels": put(a["levels"], (0, 1), 0)},
+    "all due in the past": lambda a: {"settings": put(a["settings"], 3, 1)},
+    "all due too late": lambda a: {"settings": put(a["settings"], 3, 1000)},
+    "offset missing": lambda a: {"offset": put(a["offset"], 0, math.nan)},
+    "offset infinite": lambda a: {"offset": put(a["offset"], 0, math.inf)},
+    "block_base negative": lambda a: {"block_base": put(a["block_base"], 0, -1)},
+    "block_base unknown": lambda a: {"block_base": put(a["block_base"], 0, len(a["key"]))},
+    "block_base of another block": lambda a: {"block_base": np.full_like(a["block_base"], a["block_base"][-1])},
+    "block_told zero": lambda a: {"block_told": put(a["block_told"], 0, 0)},
+    "block_told too many": lambda a: {"block_told": put(a["block_told"], 0, 1 << 40)},
+    "block_due in the past": lambda a: {"block_due": put(a["block_due"], 0, 1)},
+    "block_due too late": lambda a: {"block_due": put(a["block_due"], 0, 1 << 40)},
+    "block twice": lambda a: {"block": put(a["block"], 0, a["block"][1])},
+    "block elsewhere": lambda a: {"block": put(a["block"], 0, 12345)},
+    "blocks swapped": lambda a: {"block": swapped(a["block"])},
+    "block_level swapped": lambda a: {"block_level": swapped(a["block_level"])},
+    "block_level negative": lambda a: {"block_level": put(a["block_level"], 0, -1)},
+    "block_level unknown": lambda a: {"block_level": put(a["block_level"], 0, len(a["levels"]))},
+    "block_level one less": lambda a: {"block_level": a["block_level"][:-1]},
+    "all blocks fine": lambda a: {"block_level": np.full_like(a["block_level"], len(a["levels"]) - 1)},
+    "no blocks": lambda a: {field: a[field][:0] for field in (*BY_BLOCK, "statistics")},
+    "statistics negative": lambda a: {"statistics": -a["statistics"]},
+    "statistics of no variance": lambda a: {"statistics": put(a["statistics"], 4, 0.0)},
+    "statistics in single precision": lambda a: {"statistics": a["statistics"].astype(np.float32)},
+}
+
+
+@pytest.mark.parametrize("what", BAD)
+@pytest.mark.parametrize("name", ["plane", "labels", "features"])
+def test_damaged_snapshots_are_refused(name: str, what: str) -> None:
+    policy = used(name)
+    whole = policy.dump()
+    assert len(whole.arrays["levels"]) > 3
+    assert whole.arrays["block_level"][0] == 0 < whole.arrays["block_level"][-1]
+    arrays = {k: v for k, v in {**whole.arrays, **BAD[what](whole.arrays)}.items() if v is not None}
+    with refuses(policy, "snapshot"):
+        policy.load(Snapshot(whole.header, arrays))
+
+
+@pytest.mark.parametrize("name", ["labels", "features"])
+def test_places_of_unknown_arms_are_refused(name: str) -> None:
+    policy = used(name)
+    whole = policy.dump()
+    for credit in (-1, len(policy.problem.encoding.arms)):
+        opened = [{**whole.header["open"][0], "credit": credit}, *whole.header["open"][1:]]
+        with refuses(policy, "snapshot", str(credit)):
+            policy.load(Snapshot({**whole.header, "open": opened}, whole.arrays))
+    unknown = whole.arrays["key"][0] | 7 if name == "labels" else whole.arrays["key"][0] | 15
+    with refuses(policy, "snapshot", "key"):
+        policy.load(Snapshot(whole.header, {**whole.arrays, "key": put(whole.arrays["key"], 0, unknown)}))
+
+
+@pytest.mark.parametrize("name", ["plane", "features", "mixed arms"])
+@settings(max_examples=40)
+@given(data=st.data())
+def test_forged_snapshots_are_refused_or_harmless(name: str, data: st.DataObject) -> None:
+    """Some entries changed to anything: what is taken for whole still plays arms that exist, with proper densities."""
+    policy, world = used(name, 40), World(ALL[name], seed=4)
+    whole = policy.dump()
+    arrays = dict(whole.arrays)
+    for _ in range(data.draw(st.integers(1, 3))):
+        filled = [name for name, array in sorted(arrays.items()) if array.size]
+        field = data.draw(st.sampled_from([name for name in filled if name not in ("open_reward", "open_told")]))
+        place = tuple(data.draw(st.integers(0, size - 1)) for size in arrays[field].shape)
+        if arrays[field].dtype == np.int64:
+            value: Any = data.draw(st.integers(-3, 30) | st.integers(-(1 << 63), (1 << 63) - 1))
+        else:
+            value = data.draw(st.floats() | st.floats(0, 2) | st.sampled_from([0.0, 1e124, -1e124, 1e249, 1e-320]))
+        arrays[field] = put(arrays[field], place, value)
+    try:
+        policy.load(Snapshot(whole.header, arrays))
+    except Refused:
+        return
+    for _ in range(40):
+        decision = policy.ask(world.context())
+        assert 0 < decision.density < math.inf
+        policy.tell(decision, world.reward(decision))
+    policy.front(world.context())
+
+
+@pytest.mark.parametrize("version", [5, 6])
+def test_a_snapshot_of_a_late_version_goes_on_with_all_it_holds(version: int) -> None:
+    policy, other, world = (
+        ParetoZoom(ALL["plane"], seed=1),
+        ParetoZoom(ALL["plane"], seed=1),
+        World(ALL["plane"], seed=1),
+    )
+    for _ in range(40):
+        decision = policy.ask(world.context())
+        policy.tell(decision, world.reward(decision))
+    now = policy.dump()
+    assert len(now.arrays["smooth_factor"]) > 0
+    other.load(Snapshot({**now.header, "version": version}, {**now.arrays, "settings": now.arrays["settings"][:-1]}))
+    assert other.dump().to_bytes() == now.to_bytes()
+
+
+@pytest.mark.parametrize("version", [2, 3, 4])
+def test_a_snapshot_of_an_earlier_version_goes_on(version: int) -> None:
+    """It had another smooth estimate or none, and now has none with so few rewards; it begins with those it has."""
+    problem = ALL["plane"]
+    policy, other, world = ParetoZoom(problem, seed=1), ParetoZoom(problem, seed=1), World(problem, seed=1)
+    for _ in range(12):
+        decision = policy.ask(world.context())
+        policy.tell(decision, world.reward(decision))
+    now = policy.dump()
+    new = smooths.nothing(len(problem.objectives), problem.dim)
+    old = {name: array for name, array in now.arrays.items() if name not in new}
+    if version == 2:
+        old["settings"] = old["settings"][:-1]
+    else:
+        polynomials = {"smooth_factor": np.array([[0, 0, 0], [0, 0, 1]]), "smooth": np.ones((2, 2))}
+        old = {**now.arrays, **polynomials, "settings": np.append(now.arrays["settings"][:-1], 12)}
+    other.load(Snapshot({**now.header, "version": version}, old))
+    for _ in range(60):
+        context = world.context()
+        decision = policy.ask(context)
+        assert other.ask(context) == decision
+        reward = world.reward(decision)
+        policy.tell(decision, reward)
+        other.tell(decision, reward)
+    assert other.dump().to_bytes() == policy.dump().to_bytes()
+    assert len(other.dump().arrays["smooth_factor"]) > 0
+
+
+def test_a_line_of_arms_has_no_more_cells_than_there_is_room_for() -> None:
+    rows = [[1 if bits else -1, -1, 1 << bits, 0, bits] for bits in range(9)]
+    pyramids._check_levels(ALL["plane"], np.array(rows[:8]))
+    with pytest.raises(Refused, match="levels are none that this policy can have made"):
+        pyramids._check_levels(ALL["plane"], np.array(rows))

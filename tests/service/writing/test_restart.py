@@ -1,0 +1,371 @@
+"""What is there again after the service has ended and started, and what replaying the log says of it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+from litestar.testing import TestClient
+from typer.testing import CliRunner
+
+from paretozoom import Random
+from paretozoom.commands.cli import app as commands
+from paretozoom.records import Refused
+from paretozoom.service.experiments.experiment import Experiment
+from paretozoom.service.writing import keeper
+from paretozoom.service.writing.keeper import Keeper
+from paretozoom.service.writing.loading import load_experiment, replay_experiment, verify
+from paretozoom.store import Away, open_store
+from paretozoom.store.events import Upgraded
+from tests.service.remote import ALL, Process, Remote, begin, command, refused, serving, until
+from tests.store.samples import opened
+
+NAME = "kept"
+
+
+def digest(client: TestClient[Any], name: str = NAME) -> str:
+    """Of the state that a service has in its memory."""
+    experiment: Experiment = client.app.state.keeper.kept[name].experiment
+    return experiment.digest()
+
+
+def live_a_little(experiment: Remote, rounds: int = 5) -> None:
+    """Something of everything."""
+    for k in range(rounds):
+        experiment.reward(experiment.number(k / 10))
+    experiment.reward(experiment.number(request_id="part"), left=1.0)
+    experiment.post(f"/decisions/{experiment.number()}/cancel")
+    experiment.number(deferred=True)
+    experiment.post(f"/decisions/{experiment.number(deferred=True)}/activate")
+    experiment.post("/pause")
+    experiment.post("/resume")
+
+
+@pytest.fixture
+def lived(folder: Path, lightly: None) -> Path:
+    """The folder of a service that has ended."""
+    with serving(folder) as client:
+        live_a_little(begin(client, NAME))
+    return folder
+
+
+def cut_snapshots(folder: Path) -> None:
+    """As if the service had not ended in order."""
+    with sqlite3.connect(folder / "paretozoom.db") as base:
+        base.execute("DELETE FROM snapshots")
+    base.close()
+
+
+# Stop and start.
+
+
+@pytest.mark.parametrize("policy", ["random", "pareto-ucb1"])
+@pytest.mark.parametrize("orderly", [True, False])
+def test_everything_is_there_again(folder: Path, lightly: None, policy: str, orderly: bool) -> None:
+    with serving(folder) as client:
+        experiment = begin(client, NAME, policy=policy, wait=3600, default={"left": 0})
+        live_a_little(experiment)
+        before, part, state = experiment.get().json(), experiment.get("/decisions/5").json(), digest(client)
+        log = experiment.events()
+    if not orderly:
+        cut_snapshots(folder)
+    with serving(folder) as client:
+        experiment = Remote(client, NAME)
+        until(lambda: experiment.get().json()["ready"])
+        assert experiment.get().json() == before
+        assert experiment.events() == log
+        assert digest(client) == state
+        assert experiment.get("/decisions/5").json() == part
+        assert experiment.decide(request_id="part").json()["id"] == 5
+        refused(experiment.decide(0.75, request_id="part"), 409)
+        assert experiment.reward(0).json() == {"accepted": 0, "repeated": 1}
+        assert experiment.reward(5, left=1.0).json() == {"accepted": 0, "repeated": 1}
+        assert experiment.reward(5, right=0.5).json() == {"accepted": 1, "repeated": 0}
+        refused(experiment.reward(6), 410, "cancelled")
+        assert experiment.number() == 9
+        state = digest(client)
+    with opened(folder) as store:
+        assert replay_experiment(store, NAME).digest() == state
+        assert load_experiment(store, NAME)[0].digest() == state
+
+
+def test_a_service_that_was_stopped_draws_as_one_that_was_not(folder: Path, tmp_path: Path, lightly: None) -> None:
+    with serving(tmp_path / "other") as client:
+        other = begin(client, NAME, policy="pareto-ucb1")
+        made = []
+        for _ in range(10):
+            made.append(other.decide().json())
+            other.reward(made[-1]["id"])
+    for k in range(0, 10, 5):
+        with serving(folder) as client:
+            experiment = begin(client, NAME, policy="pareto-ucb1") if k == 0 else Remote(client, NAME)
+            until(lambda experiment=experiment: experiment.get().json()["ready"])
+            for wanted in made[k : k + 5]:
+                assert experiment.decide().json() == wanted
+                experiment.reward(wanted["id"])
+
+
+def test_what_expired_while_the_service_was_away_is_closed(folder: Path, lightly: None) -> None:
+    with serving(folder) as client:
+        experiment = begin(client, NAME, wait=0.2, default={"left": 0.0})
+        experiment.number()
+    with serving(folder) as client:
+        experiment = Remote(client, NAME)
+        until(lambda: experiment.get().json()["counts"]["expiries"] == 1, patience=3)
+        assert experiment.get().json()["counts"]["totals"] == {"left": 0.0}
+
+
+def test_an_experiment_that_could_not_be_read_at_the_start_is_read_later(
+    lived: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failures = [Away("the database is not there")]
+
+    def load(*arguments: Any) -> Any:
+        if failures:
+            raise failures.pop()
+        return load_experiment(*arguments)
+
+    monkeypatch.setattr(keeper, "load_experiment", load)
+    with serving(lived) as client:
+        experiment = Remote(client, NAME)
+        until(lambda: experiment.decide().status_code == 201, patience=3)
+        assert experiment.get().json()["ready"] is True
+
+
+def test_an_imported_experiment_is_there_again(lived: Path) -> None:
+    with serving(lived) as client:
+        data = Remote(client, NAME).get("/snapshot").content
+        assert client.put(f"{ALL}/copy/snapshot", content=data).status_code == 201
+        copy = Remote(client, "copy")
+        until(lambda: copy.get().json()["ready"])
+        copy.reward(copy.number())
+        state = digest(client, "copy")
+    with opened(lived) as store:
+        assert replay_experiment(store, "copy").digest() == state
+    with serving(lived) as client:
+        assert digest(client, "copy") == state
+
+
+def test_snapshots_are_saved_now_and_then(folder: Path, lightly: None) -> None:
+    with serving(folder, snapshot_every=10) as client:
+        experiment = begin(client, NAME)
+        for _ in range(30):
+            experiment.reward(experiment.number())
+        with opened(folder) as store:
+            found = store.snapshot(NAME)
+            assert found is not None
+            assert 45 <= found[0] <= 61
+    with opened(folder) as store:
+        whole, checks = verify(store, NAME)
+        assert whole.seq == 61
+        assert checks
+        assert all(checks.values())
+
+
+# Two at once.
+
+
+def test_an_experiment_that_another_process_holds_is_not_served(lived: Path) -> None:
+    with opened(lived) as store:
+        store.hold(NAME)
+        done = command("serve", "--port", "0", "--store", str(lived))
+        assert done.returncode == 2
+        lock = lived / "locks" / "kept.lock"
+        assert done.stderr == f"paretozoom: store: log 'kept': another process has it open (it holds {lock})\n"
+    with serving(lived) as client:
+        assert client.get(f"{ALL}/{NAME}").status_code == 200
+
+
+def test_an_experiment_that_another_process_began_is_declined(lived: Path) -> None:
+    with serving(lived) as client, opened(lived) as store:
+        store.hold("copy")
+        answer = client.put(f"{ALL}/copy/snapshot", content=client.get(f"{ALL}/{NAME}/snapshot").content)
+        refused(answer, 503, "another process holds this experiment")
+
+
+# The command line.
+
+
+def replay(folder: Path, *more: str) -> Any:
+    return CliRunner().invoke(commands, ["replay", "--store", str(folder), *more], env={"COLUMNS": "120"})
+
+
+def test_replay_agrees_with_the_service(lived: Path) -> None:
+    with serving(lived) as client:
+        state = digest(client)
+    done = command("replay", "--store", str(lived))
+    assert done.returncode == 0, done.stderr
+    words = done.stdout.splitlines()[1].split()
+    assert words[:3] == [NAME, "20", state[:16]]
+    assert "same" in words
+    assert replay(lived, "--experiment", NAME).exit_code == 0
+    refusal = replay(lived, "--experiment", "none").exception
+    assert isinstance(refusal, Refused)
+    assert "'none' is not one of ['kept']" in str(refusal)
+
+
+def test_replay_may_stop_at_an_entry(lived: Path) -> None:
+    with opened(lived) as store:
+        states = {until: replay_experiment(store, NAME, until).digest()[:16] for until in (1, 7, 20)}
+        assert replay_experiment(store, NAME, 7).counts.decisions == 3
+    for until_entry, state in states.items():
+        done = replay(lived, "--until", str(until_entry))
+        assert done.exit_code == 0
+        assert done.output.splitlines()[1].split()[:3] == [NAME, str(until_entry), state]
+    assert len(set(states.values())) == 3
+    assert str(replay(lived, "--until", "0").exception) == "until: 0 is not an entry of a log, the first of which is 1"
+
+
+@pytest.mark.parametrize(
+    ("seq", "before", "after"),
+    [
+        (3, b'"left":1.0', b'"left":0.5'),  # another reward
+        (2, b'"number":0', b'"number":1'),  # another number
+        (2, b'"arm":"', b'"arm":"z'),  # an arm that is none
+        (4, b'"type":"decided"', b'"type":"imagined"'),
+    ],
+)
+def test_a_log_that_was_tampered_with_is_noticed(
+    folder: Path, lightly: None, seq: int, before: bytes, after: bytes
+) -> None:
+    with serving(folder) as client:
+        live_a_little(begin(client, NAME, policy="pareto-ucb1"))
+    assert replay(folder).exit_code == 0
+    with sqlite3.connect(folder / "paretozoom.db") as base:
+        [body] = base.execute("SELECT body FROM events WHERE seq = ?", [seq]).fetchone()
+        assert before in body
+        base.execute("UPDATE events SET body = ? WHERE seq = ?", [bytes(body).replace(before, after), seq])
+    base.close()
+    done = replay(folder)
+    assert done.exit_code == 1
+    assert isinstance(done.exception, Refused) or "DIFFERENT" in done.output
+
+
+def test_a_log_with_a_hole_is_noticed(lived: Path) -> None:
+    with sqlite3.connect(lived / "paretozoom.db") as base:
+        base.execute("DELETE FROM events WHERE seq = 5")
+    base.close()
+    assert "entry 6 comes after 4" in str(replay(lived).exception)
+
+
+# Other versions of a policy.
+
+
+def test_another_version_takes_over_from_the_snapshot(lived: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Random, "version", 2)
+    monkeypatch.setattr(Random, "reads", (1,))
+    with serving(lived) as client:
+        experiment = Remote(client, NAME)
+        until(lambda: experiment.get().json()["ready"])
+        assert experiment.get().json()["version"] == 2
+        assert experiment.events(after=20)[0]["event"] == {"type": "upgraded", "version": 2}
+        experiment.reward(5, right=0.0)
+        assert experiment.number() == 9
+        state = digest(client)
+    with opened(lived) as store:
+        assert replay_experiment(store, NAME).digest() == state
+        assert load_experiment(store, NAME)[0].digest() == state
+    assert replay(lived).exit_code == 0
+    cut = Path(lived / "paretozoom.db")
+    with sqlite3.connect(cut) as base:
+        base.execute("DELETE FROM snapshots WHERE NOT pinned")
+    base.close()
+    with serving(lived) as client:
+        assert digest(client) == state
+        assert Remote(client, NAME).count == 23
+
+
+def test_a_version_is_taken_over_once(lived: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Random, "version", 2)
+    monkeypatch.setattr(Random, "reads", (1,))
+    for _ in range(3):
+        with serving(lived):
+            pass
+    with opened(lived) as store:
+        assert [entry.seq for entry in store.read(NAME) if isinstance(entry.event, Upgraded)] == [21]
+
+
+def test_without_a_snapshot_of_the_end_another_version_is_refused(lived: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cut_snapshots(lived)
+    monkeypatch.setattr(Random, "version", 2)
+    monkeypatch.setattr(Random, "reads", (1,))
+    store = open_store(lived)
+    with pytest.raises(Refused, match=r"was written by version 1 of random, this is version 2, and no snapshot"):
+        load_experiment(store, NAME)
+    with pytest.raises(Refused, match="was written by version 1"):
+        asyncio.run(Keeper(store).start())
+    assert store.logs() == {NAME: 20}
+    store.close()
+
+
+def test_a_version_whose_snapshots_cannot_be_read_is_refused(lived: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Random, "version", 2)
+    with opened(lived) as store, pytest.raises(Refused, match="version"):
+        load_experiment(store, NAME)
+
+
+def test_a_snapshot_of_an_earlier_version_can_be_imported(lived: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(lived) as client:
+        data = Remote(client, NAME).get("/snapshot").content
+    monkeypatch.setattr(Random, "version", 2)
+    monkeypatch.setattr(Random, "reads", (1,))
+    with serving(lived) as client:
+        assert client.put(f"{ALL}/copy/snapshot", content=data).status_code == 201
+        copy = Remote(client, "copy")
+        until(lambda: copy.get().json()["ready"])
+        assert copy.number() == 9
+        state = digest(client, "copy")
+    with opened(lived) as store:
+        assert replay_experiment(store, "copy").digest() == state
+
+
+@pytest.mark.parametrize("replayed", [True, False])
+def test_versions_may_follow_each_other(lived: Path, monkeypatch: pytest.MonkeyPatch, replayed: bool) -> None:
+    for version in (2, 3, 4):
+        monkeypatch.setattr(Random, "version", version)
+        monkeypatch.setattr(Random, "reads", (version - 1,))
+        with serving(lived) as client:
+            experiment = Remote(client, NAME)
+            until(lambda experiment=experiment: experiment.get().json()["ready"])
+            experiment.reward(experiment.number())
+            state = digest(client)
+    with opened(lived) as store:
+        if replayed:
+            assert replay_experiment(store, NAME).digest() == state
+        else:
+            assert load_experiment(store, NAME)[0].digest() == state
+    if replayed:
+        assert replay(lived).exit_code == 0
+
+
+# The process.
+
+
+def test_a_process_ends_in_order_and_starts_again(folder: Path) -> None:
+    import httpx
+
+    for k in range(2):
+        process = Process(folder)
+        try:
+            with httpx.Client(base_url=process.url) as client:
+                if k == 0:
+                    begin(client, NAME)  # type: ignore[arg-type]
+                experiment = Remote(client, NAME)  # type: ignore[arg-type]
+                until(lambda experiment=experiment: experiment.get().json()["ready"])
+                assert experiment.number() == k
+                for name in ("x-content-type-options", "content-security-policy"):
+                    assert name in client.get("/live").headers
+                assert "server" not in client.get("/live").headers
+        finally:
+            assert process.stop() == 0
+        said = [json.loads(line) for line in process.log.splitlines()]
+        assert said[0]["message"] == "serving without tokens, on loopback only"
+        assert (said[-1]["message"], said[-1]["experiments"]) == ("ended", 1)
+    with opened(folder) as store:
+        found = store.snapshot(NAME)
+        assert found is not None
+        assert found[0] == store.logs()[NAME] == 3
