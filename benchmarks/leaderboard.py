@@ -1,7 +1,8 @@
 """Who is best, on which task, for how long? Our policies and what users would pick today, on the same draws.
 
-Only what is missing is played. Rivals' runs are kept in benchmarks/peers/results.jsonl, ours in results/leaderboard.
-Run: python benchmarks/leaderboard.py (the rivals need pip install "paretozoom[peers]"; see docs/leaderboard.md)
+Only what is missing is played. The rivals' runs are kept in benchmarks/peers/runs.csv.gz, ours in results/leaderboard.
+Run: python benchmarks/leaderboard.py (the rivals need pip install "paretozoom[peers]"; see
+docs/reference/leaderboard.md)
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from peers import schedule
+from peers import kept, schedule
 from peers.figures import save_figures
+from peers.kept import DETAILS, PLAYED
 from peers.play import Board
 from peers.rivals import RIVALS
 from peers.schedule import RANDOM, RUNS, Pair, Results
-from peers.table import markdown, settings_markdown, task_markdown
+from peers.table import OURS, Row, page_markdown, pairs_markdown, played_of, rows_of
 from rich.console import Console
 from rich.markdown import Markdown
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -25,9 +27,7 @@ from paretozoom.study import Study
 
 ROOT = Path(__file__).parents[1]
 STUDY = ROOT / "studies" / "leaderboard.toml"
-PAGE = ROOT / "docs" / "leaderboard.md"
-FIGURES = ROOT / "docs" / "images" / "leaderboard"
-OUT = ROOT / "results" / "leaderboard"
+PAGE = ROOT / "docs" / "reference" / "leaderboard.md"
 
 
 def main(
@@ -37,7 +37,8 @@ def main(
     jobs: Annotated[int, typer.Option(help="Processes.")] = 1,
     most: Annotated[int, typer.Option(help="At most so many runs of each, for a first look.")] = max(RUNS.values()),
     only_table: Annotated[bool, typer.Option(help="Play nothing.")] = False,
-    page: Annotated[bool, typer.Option(help="Also write the figures and the tables of docs/leaderboard.md.")] = False,
+    forget: Annotated[str, typer.Option(help="Rivals whose kept runs no longer hold, with commas.")] = "",
+    page: Annotated[bool, typer.Option(help="Also write the kept details, and the table of the page.")] = False,
 ) -> None:
     """Play what is missing, print the table, draw a figure per task."""
     warnings.filterwarnings("ignore", module="(torch|botorch|gpytorch|linear_operator|optuna|sklearn|mabwiser)")
@@ -47,6 +48,8 @@ def main(
     chosen_horizons = [int(h) for h in chosen(horizons, {}, [str(h) for h in RUNS], "--horizons")]
     groups = {"ours": board.ours, "rivals": list(RIVALS)}
     players = chosen(policies, groups, [*board.ours, *RIVALS], "--policies")
+    if forget:
+        kept.keep(kept.Files(), chosen(forget, {}, list(RIVALS), "--forget"))
     results = Results(board)
     if not only_table:
         absent = [name for name in players if name in RIVALS and RIVALS[name].version() is None]
@@ -55,14 +58,34 @@ def main(
         present = [name for name in dict.fromkeys([RANDOM, *players]) if name not in absent]
         pairs = schedule.pairs_of(board, present, chosen_tasks, chosen_horizons)
         play_all(results, pairs, jobs, {horizon: min(most, runs) for horizon, runs in RUNS.items()})
-    text = markdown(results, board.tasks, list(RUNS))
-    Console().print(Markdown(text))
-    details = "\n".join(task_markdown(results, task, list(RUNS)) for task in board.tasks)
-    OUT.mkdir(parents=True, exist_ok=True)
-    (OUT / "table.md").write_text(f"{text}\n{details}", encoding="utf-8")
-    save_figures(results, board.tasks, list(RUNS), FIGURES if page else OUT)
+        if results.files.rivals.exists():
+            kept.keep(results.files)
+    rows = [row for task in board.tasks for horizon in RUNS for row in rows_of(results, task, horizon)]
+    Console().print(Markdown(pairs_markdown(rows) + "\n" + played_of(results, board.tasks, list(RUNS))))
+    PLAYED.mkdir(parents=True, exist_ok=True)
+    kept.write_table(PLAYED / DETAILS.name, Row, rows)
+    save_figures(results, board.tasks, list(RUNS), PLAYED)
     if page:
-        write_page(PAGE, {"settings": settings_markdown(), "results": text, "details": details})
+        write_details(rows, board, DETAILS, PAGE)
+
+
+def write_details(rows: list[Row], board: Board, details: Path, page: Path) -> None:
+    """Write all rows to the kept table, and the page's table from it; refused while ParetoZoom lacks runs.
+
+    What was not played again stays as it was, so that looking at ParetoZoom alone loses none of the others.
+    """
+    known = {(row.task, row.horizon) for row in rows if row.player == OURS}
+    pairs = [(task, horizon) for task in board.tasks for horizon in RUNS]
+    if lacking := [f"{task} at {horizon:,}" for task, horizon in pairs if (task, horizon) not in known]:
+        raise typer.BadParameter(f"{OURS} was not played on {', '.join(lacking)}", param_hint="--page")
+    before = [row for row in kept.read_table(details, Row) if row.player in RIVALS or row.player in board.ours]
+    merged = {(row.task, row.horizon, row.player): row for row in [*before, *rows]}
+    ordered = sorted(
+        (row for row in merged.values() if (row.task, row.horizon) in pairs),
+        key=lambda row: (pairs.index((row.task, row.horizon)), row.regret),
+    )
+    kept.write_table(details, Row, ordered)
+    write_page(page, {"results": page_markdown(ordered)})
 
 
 def chosen(given: str, groups: dict[str, list[str]], known: list[str], option: str) -> list[str]:

@@ -11,11 +11,12 @@ import leaderboard
 import msgspec
 import numpy as np
 import pytest
+import typer
 from peers import adapter, kept, schedule, table
 from peers.adapter import Rival
 from peers.figures import figure_of
 from peers.grid_thompson import ThompsonChebyshev, ThompsonFront
-from peers.kept import Run
+from peers.kept import Files, Run
 from peers.play import Board, Seat, fingerprint_of, measure
 from peers.rivals import RIVALS
 from peers.schedule import Pair, Results
@@ -100,7 +101,7 @@ PLAYERS = ["random", "pareto-zoom", "thompson-front"]
 @pytest.fixture
 def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Results:
     monkeypatch.setattr(schedule, "PILOT", {HORIZON: 2})
-    return Results(Board(STUDY), tmp_path / "rivals.jsonl", tmp_path / "ours.jsonl")
+    return Results(Board(STUDY), Files(tmp_path / "runs.csv.gz", tmp_path / "rivals.jsonl", tmp_path / "ours.jsonl"))
 
 
 def play(results: Results, tasks: list[str], jobs: int = 1) -> int:
@@ -109,13 +110,13 @@ def play(results: Results, tasks: list[str], jobs: int = 1) -> int:
 
 
 def again(results: Results, study: Study = STUDY) -> Results:
-    return Results(Board(study), results.paths[True], results.paths[False])
+    return Results(Board(study), results.files)
 
 
 def test_a_pilot_chooses_the_setting_and_nothing_is_played_twice(results: Results) -> None:
     play(results, ["paper"])
     pair = Pair("thompson-front", "paper", HORIZON)
-    kept_runs = kept.read(results.paths[True])
+    kept_runs = kept.read(results.files.rivals)
     assert len(kept_runs) == 3 * 2 + 1
     pilots = {
         name: np.mean([r.regret for r in kept_runs if r.setting == name and r.seed < 2])
@@ -123,21 +124,21 @@ def test_a_pilot_chooses_the_setting_and_nothing_is_played_twice(results: Result
     }
     assert results.chosen(pair) == min(pilots, key=lambda name: float(pilots[name]))
     assert [run.seed for run in results.of(pair)] == [0, 1, 2]
-    whole = results.paths[True].read_bytes()
-    results.paths[True].write_bytes(whole[:-20])  # cut short in its last line, as by a crash
+    whole = results.files.rivals.read_bytes()
+    results.files.rivals.write_bytes(whole[:-20])  # cut short in its last line, as by a crash
     resumed = again(results)
-    before = results.paths[False].read_bytes()
+    before = results.files.ours.read_bytes()
     play(resumed, ["paper"])
     assert resumed.of(pair)[-1].regret == results.of(pair)[-1].regret
-    assert results.paths[False].read_bytes() == before
-    assert len(kept.read(results.paths[True])) == 7
+    assert results.files.ours.read_bytes() == before
+    assert len(kept.read(results.files.rivals)) == 7
 
 
 def test_a_process_of_its_own_finds_the_same(results: Results, tmp_path: Path) -> None:
     play(results, ["paper"])
     pair = Pair("thompson-front", "paper", HORIZON)
-    paths = {True: tmp_path / "others.jsonl", False: results.paths[False]}
-    _, runs = schedule._played(STUDY, paths, pair, {HORIZON: 3})
+    files = results.files._replace(rivals=tmp_path / "others.jsonl")
+    _, runs = schedule._played(STUDY, files, pair, {HORIZON: 3})
     assert len(runs) == 6 + 3
     for run in runs:
         assert run.regret == results.found[pair][run.setting, run.seed].regret
@@ -167,33 +168,32 @@ def test_the_slow_stop_early(results: Results, monkeypatch: pytest.MonkeyPatch) 
 
 def test_the_table_says_what_the_runs_say(results: Results) -> None:
     play(results, ["paper"])
-    runs = [run for run in kept.read(results.paths[False]) if run.player == "pareto-zoom"]
-    random = [run.regret for run in kept.read(results.paths[False]) if run.player == "random"]
+    runs = [run for run in kept.read(results.files.ours) if run.player == "pareto-zoom"]
+    random = [run.regret for run in kept.read(results.files.ours) if run.player == "random"]
     own = sum(run.regret for run in runs) / sum(random)
     rows = table.rows_of(results, "paper", HORIZON)
     assert {row.player for row in rows} == {"pareto-zoom", "thompson-front"}
     row = next(row for row in rows if row.player == "pareto-zoom")
-    assert row.regret == pytest.approx(own)
+    assert row.regret == pytest.approx(own, rel=1e-5)
     assert row.runs == 3
-    text = table.markdown(results, ["paper"], [HORIZON])
+    text = table.pairs_markdown(rows)
     assert f"| paper | {HORIZON} | {own:.3f} ±" in text
     near = sum(row.regret <= 1.15 * rows[0].regret for row in rows if row.player == "pareto-zoom")
-    assert f"on {near} of the 1 pairs" in text
-    assert "met no rival" in table.markdown(results, ["tents"], [HORIZON])
-    assert "**pareto-zoom**" in table.task_markdown(results, "paper", [HORIZON])
+    assert f"on {near} of 1 pairs" in text
+    assert "met no rival" in table.pairs_markdown(table.rows_of(results, "tents", HORIZON))
+    assert " 1 have all their runs and 0 some" in table.played_of(results, ["paper"], [HORIZON])
     figure = figure_of(results, "paper", [HORIZON])
     assert figure is not None
     assert [ax.get_title(loc="left") for ax in figure.axes] == ["100 rounds"]
 
 
 def row(player: str, regret: float, entropy: float | None) -> table.Row:
-    return table.Row(player, "", 1, regret, None, None, None, None, entropy, None, 1.0)
+    return table.Row("task", 1, player, "defaults", 1, regret, None, None, None, None, entropy, None, 1.0)
 
 
 def test_misses() -> None:
     def verdict(*rivals: table.Row) -> table.Verdict:
-        rows = sorted([row("pareto-zoom", 0.2, 0.9), *rivals], key=lambda r: r.regret)
-        found = table.verdict_of(rows, "task", 1)
+        found = table.verdict_of([row("pareto-zoom", 0.2, 0.9), *rivals])
         assert found is not None
         return found
 
@@ -204,7 +204,14 @@ def test_misses() -> None:
     assert verdict(row("vw-adf", 0.19, 0.95)).ahead == [row("vw-adf", 0.19, 0.95)]
     assert not verdict(row("vw-adf", 0.19, None)).is_miss
     assert not verdict(row("pcz", 0.19, 0.95)).ahead  # ours
-    assert table.verdict_of([row("pcz", 0.2, 0.9)], "task", 1) is None
+    assert table.verdict_of([row("pcz", 0.2, 0.9)]) is None
+
+
+def test_the_table_of_the_page_has_the_best_rival_beside_ours() -> None:
+    rows = [row("pareto-zoom", 0.2, 0.9), row("pcz", 0.1, 0.9), row("vw-cats", 0.4, 0.5), row("vw-adf", 0.18, 0.8)]
+    lines = table.page_markdown(rows).splitlines()
+    assert "| task | 0.200; 0.90 | 0.180; 0.80, **vw-adf** |" in lines
+    assert "| *all tasks* | 0.200; 0.90 | 0.180; 0.80 |" in lines
 
 
 def test_a_page_keeps_what_is_outside_its_marks(tmp_path: Path) -> None:
@@ -214,23 +221,61 @@ def test_a_page_keeps_what_is_outside_its_marks(tmp_path: Path) -> None:
     assert page.read_text() == "before\n<!-- results -->\nnew\n<!-- end of results -->\nafter\n"
 
 
-def test_the_page_explains_every_rival() -> None:
+def test_details_need_ours_and_keep_what_was_not_played_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leaderboard, "RUNS", {1: 1})
+    page, details = tmp_path / "page.md", tmp_path / "details.csv.gz"
+    page.write_text("<!-- results -->\n<!-- end of results -->\n")
+    board = Board(msgspec.structs.replace(STUDY, environments=(Spec("paper", label="task"),)))
+    rows = [row("vw-adf", 0.18, None), row("pareto-zoom", 0.2, 0.9)]
+    with pytest.raises(typer.BadParameter, match="pareto-zoom was not played on task at 1"):
+        leaderboard.write_details(rows[:1], board, details, page)
+    assert not details.exists()
+    leaderboard.write_details(rows, board, details, page)
+    assert kept.read_table(details, table.Row) == rows
+    leaderboard.write_details([row("pareto-zoom", 0.1, 0.9)], board, details, page)
+    assert kept.read_table(details, table.Row) == [row("pareto-zoom", 0.1, 0.9), rows[0]]
+    assert "| task | 0.100; 0.90 | 0.180; –, vw-adf |" in page.read_text()  # noqa: RUF001
+
+
+def test_the_page_shows_what_the_details_say_and_names_every_rival() -> None:
     page = leaderboard.PAGE.read_text()
+    rows = kept.read_table(kept.DETAILS, table.Row)
+    assert table.page_markdown(rows) in page
     for name, rival in RIVALS.items():
         assert len(rival.settings) == 3
-        assert f"| {name} | {'; '.join(rival.settings)} |" in page
-    for name in ("settings", "results", "details"):
-        assert f"<!-- {name} -->" in page
-        assert f"<!-- end of {name} -->" in page
+        assert f"**{name}**" in page
+    for one in rows:
+        assert one.setting in (RIVALS[one.player].settings if one.player in RIVALS else {"defaults"})
 
 
 def test_kept_runs_are_of_known_settings_and_seeds() -> None:
-    runs = kept.read(kept.RIVAL_RESULTS)
-    keys = [(run.player, run.setting, run.task, run.horizon, run.seed, run.fingerprint) for run in runs]
-    assert len(set(keys)) == len(keys)
+    runs = kept.rivals_of(Files())
+    assert len({(run.player, run.setting, run.task, run.horizon, run.seed) for run in runs}) == len(runs) > 10_000
     for run in runs:
         assert run.setting in RIVALS[run.player].settings
         assert 0 <= run.seed < schedule.RUNS[run.horizon]
+
+
+def test_kept_files_are_small_and_their_bytes_follow_from_the_runs(tmp_path: Path) -> None:
+    runs = kept.read_table(Files().kept, Run)
+    for name in ("once", "again"):
+        kept.write_table(tmp_path / name, Run, runs)
+    assert (tmp_path / "once").read_bytes() == (tmp_path / "again").read_bytes()
+    assert kept.read_table(tmp_path / "once", Run) == runs
+    assert sum(path.stat().st_size for path in kept.HERE.iterdir() if path.is_file()) < 1_000_000
+
+
+def test_new_runs_join_those_that_are_kept(results: Results) -> None:
+    play(results, ["paper"])
+    before = {pair: runs for pair, runs in again(results).found.items() if pair.player in RIVALS}
+    kept.keep(results.files)
+    assert not results.files.rivals.exists()
+    assert {pair: runs for pair, runs in again(results).found.items() if pair.player in RIVALS} == before
+    whole = results.files.kept.read_bytes()
+    kept.keep(results.files)
+    assert results.files.kept.read_bytes() == whole
+    kept.keep(results.files, ["thompson-front"])
+    assert kept.rivals_of(results.files) == []
 
 
 @pytest.mark.proof  # needs the extra peers, gigabytes of packages

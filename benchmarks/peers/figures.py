@@ -49,7 +49,7 @@ def _panel(ax: Axes, rows: list[Row]) -> dict[str, Artist]:
     handles: dict[str, Artist] = {}
     looks = dict(zip(RIVALS, zip(COLOURS, MARKS, strict=True), strict=True))
     for row in reversed(rows):
-        x = UNKNOWN if row.entropy is None else row.entropy
+        x = UNKNOWN if row.local_entropy is None else row.local_entropy
         if row.player == OURS:
             name, colour, mark, size, order = OURS, OWN, "*", 15.0, 5
         elif row.player in RIVALS:
@@ -57,7 +57,7 @@ def _panel(ax: Axes, rows: list[Row]) -> dict[str, Artist]:
         else:
             name, colour, mark, size, order = "our other policies", GREY, "o", 4.0, 2
         bar = ax.errorbar(
-            x, row.regret, yerr=row.regret_error, xerr=row.entropy_error, fmt=mark, color=colour, markersize=size,
+            x, row.regret, yerr=row.regret_error, xerr=row.local_entropy_error, fmt=mark, color=colour, markersize=size,
             markeredgecolor="white", markeredgewidth=0.6, elinewidth=0.9, zorder=order, alpha=0.95,
         )  # fmt: skip
         handles.setdefault(name, bar.lines[0])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 import paretozoom
 from paretozoom.study import Study
 from peers import kept
-from peers.kept import Run
+from peers.kept import Files, Run
 from peers.play import Board
 from peers.rivals import RIVALS
 
@@ -32,16 +32,15 @@ class Pair(NamedTuple):
 
 
 class Results:
-    """The runs that still hold, from the rivals' file and ours."""
+    """The runs that still hold, from the rivals' files and ours."""
 
-    def __init__(self, board: Board, rivals: Path = kept.RIVAL_RESULTS, ours: Path = kept.OUR_RESULTS) -> None:
+    def __init__(self, board: Board, files: Files | None = None) -> None:
         self.board = board
-        self.paths = {True: rivals, False: ours}
+        self.files = files or Files()
         self.found: dict[Pair, dict[tuple[str, int], Run]] = {}
-        for path in self.paths.values():
-            for run in kept.read(path):
-                if board.knows(run.player, run.setting, run.task):
-                    self.take(run)
+        for run in [*kept.rivals_of(self.files), *kept.read(self.files.ours)]:
+            if board.knows(run.player, run.setting, run.task):
+                self.take(run)
 
     def take(self, run: Run) -> None:
         """Remember a run, if task and code are still what they were."""
@@ -65,7 +64,7 @@ class Results:
             random_tail=measured["tail_gap"] if random is None else random.tail_gap,
             **measured,
         )
-        kept.add(self.paths[pair.player in RIVALS], run)
+        kept.add(self.files.rivals if pair.player in RIVALS else self.files.ours, run)
         self.take(run)
         return run
 
@@ -82,13 +81,15 @@ class Results:
             earlier = None if before is None else self.chosen(pair._replace(horizon=before))
             if earlier is not None:
                 return earlier
+        played = Counter(setting for setting, _ in self.found.get(pair, {}))
         regrets: dict[str, list[float]] = {}
         for (setting, seed), run in self.found.get(pair, {}).items():
             if seed < (pilot_of(pair) or seed + 1):
                 regrets.setdefault(setting, []).append(run.regret)
         most = max(map(len, regrets.values()), default=0)
         whole = [setting for setting, values in regrets.items() if len(values) == most]
-        return min(whole, key=lambda setting: float(np.mean(regrets[setting])), default=None)
+        # On some tasks two settings play alike: then the one that went on.
+        return min(whole, key=lambda name: (float(np.mean(regrets[name])), -played[name]), default=None)
 
     def speed(self, pair: Pair) -> float | None:
         """Decisions per second at the longest horizon before; None if there was none."""
@@ -162,13 +163,13 @@ def play_all(
     for horizon in sorted({pair.horizon for pair in others}):  # the one before says who goes on, and with which setting
         waiting = in_turn(results, [pair for pair in others if pair.horizon == horizon])
         pool = Parallel(n_jobs=jobs, return_as="generator_unordered")
-        for pair, played in pool(delayed(_played)(results.board.study, results.paths, pair, runs) for pair in waiting):
+        for pair, played in pool(delayed(_played)(results.board.study, results.files, pair, runs) for pair in waiting):
             for run in played:
                 results.take(run)
             yield pair, len(played)
 
 
-def _played(study: Study, paths: dict[bool, Path], pair: Pair, runs: Mapping[int, int]) -> tuple[Pair, list[Run]]:
+def _played(study: Study, files: Files, pair: Pair, runs: Mapping[int, int]) -> tuple[Pair, list[Run]]:
     """A pair, in a process of its own."""
-    results = Results(Board(study), paths[True], paths[False])
+    results = Results(Board(study), files)
     return pair, list(play(results, pair, runs))
