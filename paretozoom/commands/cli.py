@@ -169,7 +169,7 @@ def environments() -> None:
 @app.command()
 def policies(
     name: Annotated[str | None, typer.Argument(help="One of them: what it does, and all its parameters.")] = None,
-    markdown: Annotated[bool, typer.Option("--markdown", help="As a Markdown table, as in docs/policies.md.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="As the Markdown table of the documentation.")] = False,
 ) -> None:
     """List the policies: what each does, what it can use, what is proved about it and where it comes from."""
     from rich.box import SIMPLE_HEAD

@@ -22,7 +22,7 @@ from paretozoom.environments.tasks.tents import Tents
 from paretozoom.environments.tasks.three_peaks import ThreePeaks
 from paretozoom.environments.tasks.two_of_four import TwoOfFour
 
-# The hard zoo, by name, as in docs/zoo.md: what comparisons of policies are played on.
+# The hard zoo, by name, as in docs/reference/zoo.md: what comparisons of policies are played on.
 ZOO: tuple[str, ...] = (
     "paper",
     "paper-padded",

@@ -17,18 +17,22 @@ from paretozoom.store import open_store
 from tests.service.crashing import serving
 
 ROOT = Path(__file__).parents[3]
+REFERENCE = ROOT / "docs" / "reference"
 
 
-def commands_of(document: str) -> list[str]:
-    """The curl commands of a document's shell blocks."""
-    text = "\n".join(re.findall(r"```sh\n(.*?)```", (ROOT / document).read_text(), re.S))
+def commands_of(page: Path) -> list[str]:
+    """The curl commands of a page's shell blocks."""
+    text = "\n".join(re.findall(r"```sh\n(.*?)```", page.read_text(), re.S))
     return [part.strip() for part in re.split(r"\n(?=curl|#)", "\n" + text) if part.strip().startswith("curl")]
 
 
+PAGES = [page for page in sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")]) if commands_of(page)]
+
+
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
-@pytest.mark.parametrize("document", ["README.md", "docs/service.md"])
-def test_the_session_runs(document: str, tmp_path: Path) -> None:
-    commands = commands_of(document)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_session_runs(page: Path, tmp_path: Path) -> None:
+    commands = commands_of(page)
     assert len(commands) >= 3
     with serving(tmp_path) as service:
         answers = []
@@ -47,7 +51,7 @@ def test_the_session_runs(document: str, tmp_path: Path) -> None:
 
 
 def test_every_request_is_in_the_table(tmp_path: Path) -> None:
-    text = (ROOT / "docs" / "service.md").read_text()
+    text = (REFERENCE / "service.md").read_text()
     app = create_app(open_store(tmp_path))
     for route in app.routes:
         if route.path.startswith(("/v1", "/live", "/ready", "/metrics")):
@@ -59,7 +63,7 @@ def test_every_request_is_in_the_table(tmp_path: Path) -> None:
 
 def examples_of(place: str) -> list[Any]:
     """The examples of the problem's table that may stand in some place."""
-    text = (ROOT / "docs" / "service.md").read_text()
+    text = (REFERENCE / "problem.md").read_text()
     rows = [[cell.strip() for cell in row.split("|")] for row in text.splitlines() if row.startswith("|")]
     found = [row[3].strip("`") for row in rows if len(row) > 3 and row[3].startswith("`{") and row[2] == place]
     return [msgspec.json.decode(example) for example in found]
@@ -77,7 +81,7 @@ def test_the_examples_of_a_problem_make_problems() -> None:
 def test_the_limits_are_those_of_the_code() -> None:
     from paretozoom.service import Limits
 
-    text = (ROOT / "docs" / "service.md").read_text()
+    text = (REFERENCE / "service.md").read_text()
     limits = Limits()
     assert f"{limits.body // 1_000_000} MB a request" in text
     assert f"{limits.batch:,} decisions or rewards a batch" in text
