@@ -65,13 +65,13 @@ def test_blocks_are_of_languages_that_are_tested(page: Path) -> None:
     for language, code in FENCE.findall(page.read_text()):
         assert language in ("", "python", "sh", "toml", "text"), language
         if language == "python":
-            assert code.startswith(">>> "), f"not a session that runs:\n{code}"
+            assert code.startswith(">>> "), f"not an example that runs:\n{code}"
     for language in ("", "text"):
         assert not any(">>>" in code for code in blocks_of(page, language))
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks_of(p, "python") and p.name != "README.md"], ids=name_of)
-def test_sessions_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those of the README are run by pytest itself."""
     code = only_code_of(page.read_text())
     monkeypatch.chdir(tmp_path)
@@ -118,6 +118,13 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert where.is_relative_to(ROOT), target
         if anchor:
             assert anchor in anchors_of(where), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_files_that_are_named_exist(page: Path) -> None:
+    tops = "paretozoom|benchmarks|deploy|docs|examples|studies|tests"
+    for path in re.findall(rf"`((?:{tops})/[\w./-]+)`", page.read_text()):
+        assert (ROOT / path).exists(), path
 
 
 def test_every_page_is_in_the_table_of_contents() -> None:

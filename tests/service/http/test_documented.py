@@ -31,7 +31,7 @@ PAGES = [page for page in sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_the_session_runs(page: Path, tmp_path: Path) -> None:
+def test_the_commands_run(page: Path, tmp_path: Path) -> None:
     commands = commands_of(page)
     assert len(commands) >= 3
     with serving(tmp_path) as service:
