@@ -71,7 +71,6 @@ class Policy:
 
     name: ClassVar[str]
     version: ClassVar[int] = 1  # of the algorithm: another one for whatever changes what a log adds up to
-    reads: ClassVar[tuple[int, ...]] = ()  # earlier versions whose snapshots `_upgraded` can make into today's
     kernel: ClassVar[ModuleType]
     about: ClassVar[About] = About("")
     in_parts: ClassVar[bool] = True  # may learn from one objective before another is told
@@ -108,10 +107,6 @@ class Policy:
     def _filled(self, arrays: Mapping[str, npt.NDArray[Any]], key: Ints, number: int) -> tuple[Floats, Ints]:
         """The two arrays that hold what `_arrays` gave."""
         return self._memory(key)
-
-    def _upgraded(self, snapshot: Snapshot) -> Snapshot:
-        """A snapshot of a version in `reads` as today's would be."""
-        return snapshot
 
     def _begin(self, decision: Decision) -> None:
         """What asking changes in the learned arrays apart from the draw; called when a decision is replayed."""
@@ -365,11 +360,9 @@ class Policy:
             raise Refused(
                 f"snapshot: a {type(snapshot).__name__} is not a Snapshot; of bytes, Snapshot.from_bytes makes one"
             )
-        if snapshot.header.get("version") in self.reads:
-            snapshot = self._upgraded(snapshot)
         for field, mine in self._identity().items():
             theirs = snapshot.header.get(field)
-            if theirs != mine and not (field == "version" and theirs in self.reads):
+            if theirs != mine:
                 raise Refused(f"snapshot: {differing(field, theirs, mine)}")
         digits, number = snapshot.header.get("seed"), snapshot.header.get("number")
         if not isinstance(digits, str) or not digits.isdecimal():

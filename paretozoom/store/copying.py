@@ -6,7 +6,7 @@ from functools import partial
 from itertools import groupby, islice
 
 from paretozoom.store.base import Addition, Conflict, Store
-from paretozoom.store.events import Created, Entry, Upgraded
+from paretozoom.store.events import Created, Entry
 
 AT_ONCE = 5_000
 
@@ -55,7 +55,7 @@ def _together(entry: Entry, saved: int) -> tuple[float, int, bool]:
 
 def _begins(entry: Entry) -> bool:
     """Whether what follows an entry goes on from a snapshot."""
-    return isinstance(entry.event, Upgraded) or (isinstance(entry.event, Created) and entry.event.snapshot)
+    return isinstance(entry.event, Created) and entry.event.snapshot
 
 
 def _snapshot_of(source: Store, log: str, seq: int) -> bytes | None:

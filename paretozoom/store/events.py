@@ -34,16 +34,6 @@ class Created(msgspec.Struct, frozen=True, tag="created"):
     snapshot: bool = False
 
 
-class Upgraded(msgspec.Struct, frozen=True, tag="upgraded"):
-    """Another version of the policy's algorithm took over, from the snapshot that was stored with this event.
-
-    >>> Upgraded(2).version
-    2
-    """
-
-    version: int
-
-
 class Decided(msgspec.Struct, frozen=True, tag="decided", omit_defaults=True):
     """A decision was made; a deferred one waits until somebody says that it was shown.
 
@@ -156,7 +146,6 @@ class TokenRevoked(msgspec.Struct, frozen=True, tag="token-revoked"):
 
 Event = (
     Created
-    | Upgraded
     | Decided
     | Activated
     | Rewarded

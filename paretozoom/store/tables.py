@@ -20,7 +20,7 @@ logs = sa.Table(
 events = sa.Table(
     "events",
     metadata,
-    sa.Column("log", _Key, sa.ForeignKey("logs.id"), primary_key=True),  # in PostgreSQL no foreign key: see v2
+    sa.Column("log", _Key, sa.ForeignKey("logs.id"), primary_key=True),  # in PostgreSQL no foreign key: see migrations/
     sa.Column("seq", sa.BigInteger, primary_key=True),
     sa.Column("time", sa.Double, nullable=False),
     sa.Column("number", sa.BigInteger),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import alembic.command
@@ -19,6 +20,15 @@ from paretozoom.store.events import Activated, Cancelled, Paused, Rewarded, to_j
 from tests.store.samples import EVENTS, HOLD, OPEN, decided, running
 
 PATIENCE = 60.0  # seconds, for what another process does soon
+NEXT_MIGRATION = """
+import sqlalchemy as sa
+from alembic import op
+
+revision, down_revision = "3", "2"
+
+def upgrade():
+    op.create_table("news", sa.Column("id", sa.Integer, primary_key=True))
+"""
 
 
 def add(store: Store, log: str, *events: Event, after: int = 0, **more: Any) -> None:
@@ -39,6 +49,14 @@ def names(entries: Iterator[Entry]) -> list[str]:
 def places(entries: Iterator[Entry]) -> list[int]:
     """The numbers of entries."""
     return [entry.seq for entry in entries]
+
+
+def with_migrations(config: Any, folder: Path) -> Any:
+    """The settings of a version that has more migrations, which are in a folder."""
+    here = config.get_main_option("script_location").replace("%", "%%")
+    config.set_main_option("path_separator", "newline")
+    config.set_main_option("version_locations", f"{here}/versions\n{folder}")
+    return config
 
 
 class StoreContract:
@@ -449,20 +467,22 @@ class StoreContract:
         assert again.snapshot("prices", len(EVENTS)) == (len(EVENTS), b"pinned")
         again.close()
 
-    def test_a_store_of_a_newer_version_is_refused_and_left_alone(
-        self, store: Store, where: str, database: sa.Engine
+    def test_a_newer_version_migrates_a_store_and_an_older_one_refuses_it_then(
+        self, store: Store, where: str, database: sa.Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         add(store, "prices", *pauses(2))
-        with database.begin() as connection:
-            connection.execute(sa.text("UPDATE alembic_version SET version_num = '99'"))
-        with pytest.raises(StoreError, match=r"the tables have the form '99', .* knows only \['2', '1'\]"):
+        (tmp_path / "v3.py").write_text(NEXT_MIGRATION)
+        usual = sql._alembic
+        with monkeypatch.context() as newer:
+            newer.setattr(sql, "_alembic", lambda: with_migrations(usual(), tmp_path))
+            migrated = open_store(where)
+            assert names(migrated.read("prices")) == ["1", "2"]
+            migrated.close()
+        assert sa.inspect(database).has_table("news")
+        with pytest.raises(StoreError, match=r"the tables have the form '3', .* knows only \['2'\]"):
             open_store(where)
-        with database.begin() as connection:
-            assert connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalar() == "99"
-            connection.execute(sa.text("UPDATE alembic_version SET version_num = '2'"))
-        again = open_store(where)
-        assert names(again.read("prices")) == ["1", "2"]
-        again.close()
+        with database.connect() as connection:
+            assert connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalar() == "3"
 
     def test_an_empty_database_can_be_opened_by_several_at_once(self, where: str) -> None:
         with running(OPEN, where) as one, running(OPEN, where) as other:

@@ -22,7 +22,6 @@ from paretozoom.store.events import (
     Rewarded,
     TokenCreated,
     TokenRevoked,
-    Upgraded,
 )
 
 BOXES = Problem(
@@ -36,7 +35,6 @@ FLOATS = {"small": 5e-324, "large": 1e300, "sum": 0.1 + 0.2, "minus zero": -0.0,
 EVENTS: list[Event] = [
     Created(BOXES, "pcz", {"horizon": 100, "δ": 0.1 + 0.2, "none": None}, 2**53 - 1, 3, by="ops"),
     Created(LABELS, "random", {}, 0, 1, by="loopback", wait=5e-324, default={"r": 1e300}, snapshot=True),
-    Upgraded(2),
     Decided(Decision(0, {}, "b\x00c", 0.1 + 0.2, 0)),
     Decided(Decision(2**53 - 1, FLOATS, {"n": -3, "y": 5e-324}, 1e300, -1), True, "käse-🧀", {"y": [0, 1]}),
     Decided(Decision(7, {"of": None, "flag": True, "国": "日本"}, None, 1.0, 2**62), request="", feasible=["a"]),

@@ -15,10 +15,10 @@ from paretozoom.policies.about import About
 from paretozoom.policies.base import Piece, Policy
 from paretozoom.policies.fronts import learned_numbers, on_front
 from paretozoom.policies.parameters import check_listable, checked_problem
-from paretozoom.policies.pareto_zoom import pyramids, smooths
+from paretozoom.policies.pareto_zoom import pyramids
 from paretozoom.problem import Problem
 from paretozoom.problem.dimensions import Finite, Floats, Ints
-from paretozoom.records import Decision, Refused, Snapshot, Values
+from paretozoom.records import Decision, Refused, Values
 
 SPREADS = ("arms", "front")
 
@@ -52,10 +52,7 @@ class ParetoZoom(Policy):
     """
 
     name = "pareto-zoom"
-    # 1 never forgot, 2 had no smooth estimate, 3 polynomials, 4 more terms, 5 other shares; 6 did not lift labels, and
-    # counted rewards by their first parts.
     version = 7
-    reads = (2, 3, 4, 5, 6)
     kernel: ClassVar[ModuleType] = pareto_zoom
     about = About(
         "corrects coarse estimates by finer ones as far as the rewards tell; uniform on the front of candidates",
@@ -85,12 +82,6 @@ class ParetoZoom(Policy):
 
     def _filled(self, arrays: Mapping[str, npt.NDArray[Any]], key: Ints, number: int) -> tuple[Floats, Ints]:
         return pyramids.filled(self.problem, arrays, key, number, self._flags())
-
-    def _upgraded(self, snapshot: Snapshot) -> Snapshot:
-        arrays = pyramids.counted_by_parts(snapshot.arrays, len(self.problem.objectives))
-        if snapshot.header["version"] < 5:
-            arrays.update(smooths.nothing(len(self.problem.objectives), self._dim))
-        return Snapshot(snapshot.header, arrays)
 
     def _check_credit(self, decision: Decision, ints: Ints, field: str) -> None:
         arms = len(self.problem.encoding.arms)

@@ -141,17 +141,6 @@ def arrays_of(f: Floats, i: Ints) -> dict[str, npt.NDArray[Any]]:
     }
 
 
-def counted_by_parts(arrays: Arrays, d: int) -> dict[str, npt.NDArray[Any]]:
-    """Arrays of a version that counted rewards by their first parts, and may not have known of a smooth estimate."""
-    settings, counts = (np.asarray(arrays.get(name, np.zeros(0, np.int64))) for name in ("settings", "count"))
-    settings = np.append(settings, np.zeros(max(0, len(SETTINGS) - len(settings)), settings.dtype))
-    if len(settings) == len(SETTINGS) and settings.dtype == counts.dtype == np.int64:
-        parts, told, due = SETTINGS.index(pyramid.PARTS), SETTINGS.index(pyramid.TOLD), SETTINGS.index(pyramid.DUE)
-        settings[told], settings[parts] = divmod(int(counts.sum()), d)
-        settings[due] = min(settings[due], due_after(int(settings[told])))
-    return {**arrays, "settings": settings}
-
-
 def filled(problem: Problem, arrays: Arrays, key: Ints, number: int, sizes: Mapping[int, int]) -> tuple[Floats, Ints]:
     """Memory with what a snapshot says that was learned in so many decisions."""
     d = len(problem.objectives)

@@ -45,18 +45,6 @@ def arrays_of(f: Floats, i: Ints) -> dict[str, npt.NDArray[Any]]:
     }
 
 
-def nothing(objectives: int, coordinates: int) -> dict[str, npt.NDArray[Any]]:
-    """What is known before anything was learned."""
-    return {
-        "smooth_factor": np.zeros((0, 3), np.int64),
-        "smooth": np.zeros((objectives, 0)),
-        "inverse": np.zeros((objectives, 0, 0)),
-        "compared": np.zeros((objectives, pyramid.COMPARISONS)),
-        "scale": np.full((objectives, coordinates), smooth_fit.CENTRE),
-        "signal": np.zeros(objectives, np.int64),
-    }
-
-
 def fill(f: Floats, i: Ints, arrays: Arrays) -> None:
     """Write what a snapshot says; the rest of its memory must be there."""
     at = pyramid.pyramid(i)

@@ -23,7 +23,6 @@ from paretozoom.store.events import (
     Resumed,
     Retired,
     Rewarded,
-    Upgraded,
 )
 
 Status = Literal["running", "paused", "retired"]
@@ -113,7 +112,11 @@ class Experiment:
         self.created_at = first.time
         self.problem = first.event.problem
         self.policy = make_policy(first.event.policy, first.event.problem, first.event.parameters, first.event.seed)
-        self.version = first.event.version  # of the algorithm that wrote the log up to here
+        if first.event.version != self.policy.version:
+            raise Refused(
+                f"experiment {name!r}: is of version {first.event.version} of {self.policy.name}, this is version "
+                f"{self.policy.version}, which would learn something else from its log"
+            )
         self.seq = first.seq
         self.status: Status = "running"
         self.opened: dict[int, Opened] = {}
@@ -151,8 +154,6 @@ class Experiment:
             self.status = "retired"
             for number in list(self.opened):
                 self._close(number)
-        elif isinstance(event, Upgraded):
-            self.version = event.version
         else:
             raise Refused(f"log {self.name!r}: entry {entry.seq} is {event!r}, which no experiment has")
         self.seq = entry.seq
@@ -198,7 +199,6 @@ class Experiment:
             raise Refused(f"snapshot: experiment: {error}") from error
         experiment = cls(name, Entry(state.seq, state.created_at, state.created))
         experiment.policy.load(snapshot)
-        experiment.version = snapshot.header["version"]
         experiment.status, experiment.opened, experiment.counts = state.status, state.opened, state.counts
         if [decision.number for decision in experiment.policy.open] != sorted(state.opened):
             raise Refused("snapshot: the experiment's open decisions are not those of its policy")

@@ -98,7 +98,7 @@ async def import_snapshot(name: Named, request: AnyRequest, state: State) -> Exp
     except msgspec.ValidationError as error:
         raise Refused(f"snapshot: experiment: {error}") from error
     check_default(found.problem, found.default)
-    created = msgspec.structs.replace(found, version=loaded.policy.version, by=caller_of(request).id, snapshot=True)
+    created = msgspec.structs.replace(found, by=caller_of(request).id, snapshot=True)
     keeper: Keeper = state.keeper
     experiment = await keeper.create(name, created, data)
     return ExperimentAnswer.of(experiment, keeper.kept[name].compiled)

@@ -20,7 +20,7 @@ from paretozoom.service.writing.holding import Serving
 from paretozoom.service.writing.kept import Kept, Limits
 from paretozoom.service.writing.loading import load_experiment
 from paretozoom.store import Addition, Conflict, Entry, Full, Held, Repeated, Store, StoreError
-from paretozoom.store.events import Activated, Created, Decided, Upgraded
+from paretozoom.store.events import Activated, Created, Decided
 
 log = logging.getLogger("paretozoom")
 Answer = TypeVar("Answer")
@@ -340,24 +340,12 @@ class Keeper:
 
         try:
             experiment, saved = await self._in_thread(load)
-            if experiment.version != experiment.policy.version:
-                saved = await self._take_over(kept.name, experiment)
         except StoreError as error:
             log.warning("an experiment cannot be read", extra={"experiment": kept.name, "error": str(error)})
         else:
             kept.take(experiment, saved)
             if not kept.compiled and self.started:
                 self._spawn(self._compile(kept))
-
-    async def _take_over(self, name: str, experiment: Experiment) -> int:
-        """Write down that another version of the policy goes on from here."""
-        event, now = Upgraded(experiment.policy.version), self._now()
-        experiment.fold(Entry(experiment.seq + 1, now, event))
-        data = experiment.dump().to_bytes()
-        addition = Addition(name, experiment.seq - 1, [event], now, snapshot=data, pinned=True)
-        await self._in_thread(self.store.append, [addition])
-        log.info("another version took over", extra={"experiment": name, "version": event.version})
-        return experiment.seq
 
     async def _compile(self, kept: Kept) -> None:
         """Compile the kernels of an experiment's policy, once for all of its kind."""

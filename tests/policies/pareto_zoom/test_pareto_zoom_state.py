@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paretozoom import Asked, Dropped, Event, ParetoZoom, Refused, Snapshot, Told
-from paretozoom.policies.pareto_zoom import pyramids, smooths
+from paretozoom.policies.pareto_zoom import pyramids
 from paretozoom.policies.pareto_zoom.pyramids import BY_BLOCK
 from tests.policies.border import refuses
 from tests.reference.lockstep import lockstep
@@ -273,50 +273,6 @@ def test_forged_snapshots_are_refused_or_harmless(name: str, data: st.DataObject
         assert 0 < decision.density < math.inf
         policy.tell(decision, world.reward(decision))
     policy.front(world.context())
-
-
-@pytest.mark.parametrize("version", [5, 6])
-def test_a_snapshot_of_a_late_version_goes_on_with_all_it_holds(version: int) -> None:
-    policy, other, world = (
-        ParetoZoom(ALL["plane"], seed=1),
-        ParetoZoom(ALL["plane"], seed=1),
-        World(ALL["plane"], seed=1),
-    )
-    for _ in range(40):
-        decision = policy.ask(world.context())
-        policy.tell(decision, world.reward(decision))
-    now = policy.dump()
-    assert len(now.arrays["smooth_factor"]) > 0
-    other.load(Snapshot({**now.header, "version": version}, {**now.arrays, "settings": now.arrays["settings"][:-1]}))
-    assert other.dump().to_bytes() == now.to_bytes()
-
-
-@pytest.mark.parametrize("version", [2, 3, 4])
-def test_a_snapshot_of_an_earlier_version_goes_on(version: int) -> None:
-    """It had another smooth estimate or none, and now has none with so few rewards; it begins with those it has."""
-    problem = ALL["plane"]
-    policy, other, world = ParetoZoom(problem, seed=1), ParetoZoom(problem, seed=1), World(problem, seed=1)
-    for _ in range(12):
-        decision = policy.ask(world.context())
-        policy.tell(decision, world.reward(decision))
-    now = policy.dump()
-    new = smooths.nothing(len(problem.objectives), problem.dim)
-    old = {name: array for name, array in now.arrays.items() if name not in new}
-    if version == 2:
-        old["settings"] = old["settings"][:-1]
-    else:
-        polynomials = {"smooth_factor": np.array([[0, 0, 0], [0, 0, 1]]), "smooth": np.ones((2, 2))}
-        old = {**now.arrays, **polynomials, "settings": np.append(now.arrays["settings"][:-1], 12)}
-    other.load(Snapshot({**now.header, "version": version}, old))
-    for _ in range(60):
-        context = world.context()
-        decision = policy.ask(context)
-        assert other.ask(context) == decision
-        reward = world.reward(decision)
-        policy.tell(decision, reward)
-        other.tell(decision, reward)
-    assert other.dump().to_bytes() == policy.dump().to_bytes()
-    assert len(other.dump().arrays["smooth_factor"]) > 0
 
 
 def test_a_line_of_arms_has_no_more_cells_than_there_is_room_for() -> None:

@@ -161,14 +161,9 @@ def test_what_the_header_says_of_counts_is_not_trusted(client: Service, real: by
         send(client, with_header(real, "experiment", "counts", value=counts))
 
 
-def test_a_version_in_the_header_does_not_make_the_log_unreadable(folder: Path, lightly: None, real: bytes) -> None:
-    from paretozoom.service.writing.loading import replay_experiment
-
-    with serving(folder) as client:
-        data = with_header(real, *CREATED, "version", value=99)
-        assert client.put(f"{ALL}/copy/snapshot", content=data).status_code == 201
-        state = client.app.state.keeper.kept["copy"].experiment.digest()
-        assert replay_experiment(client.app.state.keeper.store, "copy").digest() == state
+def test_a_version_in_the_header_that_the_policy_does_not_have_is_refused(client: TestClient[Any], real: bytes) -> None:
+    answer = client.put(f"{ALL}/copy/snapshot", content=with_header(real, *CREATED, "version", value=99))
+    refused(answer, 400, "version 99 of pareto-ucb1, this is version 1")
 
 
 def test_rewards_that_the_policy_does_not_know_of_do_no_harm(folder: Path, lightly: None, real: bytes) -> None:

@@ -19,8 +19,7 @@ from paretozoom.service.experiments.experiment import Experiment
 from paretozoom.service.writing import keeper
 from paretozoom.service.writing.keeper import Keeper
 from paretozoom.service.writing.loading import load_experiment, replay_experiment, verify
-from paretozoom.store import Away, open_store
-from paretozoom.store.events import Upgraded
+from paretozoom.store import Away
 from tests.service.remote import ALL, Process, Remote, begin, command, refused, serving, until
 from tests.store.samples import opened
 
@@ -255,91 +254,27 @@ def test_a_log_with_a_hole_is_noticed(lived: Path) -> None:
 # Other versions of a policy.
 
 
-def test_another_version_takes_over_from_the_snapshot(lived: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("saved", [True, False])
+def test_the_log_of_another_version_is_refused(lived: Path, monkeypatch: pytest.MonkeyPatch, saved: bool) -> None:
+    if not saved:
+        cut_snapshots(lived)
     monkeypatch.setattr(Random, "version", 2)
-    monkeypatch.setattr(Random, "reads", (1,))
-    with serving(lived) as client:
-        experiment = Remote(client, NAME)
-        until(lambda: experiment.get().json()["ready"])
-        assert experiment.get().json()["version"] == 2
-        assert experiment.events(after=20)[0]["event"] == {"type": "upgraded", "version": 2}
-        experiment.reward(5, right=0.0)
-        assert experiment.number() == 9
-        state = digest(client)
     with opened(lived) as store:
-        assert replay_experiment(store, NAME).digest() == state
-        assert load_experiment(store, NAME)[0].digest() == state
-    assert replay(lived).exit_code == 0
-    cut = Path(lived / "paretozoom.db")
-    with sqlite3.connect(cut) as base:
-        base.execute("DELETE FROM snapshots WHERE NOT pinned")
-    base.close()
-    with serving(lived) as client:
-        assert digest(client) == state
-        assert Remote(client, NAME).count == 23
+        for read in (load_experiment, replay_experiment, verify):
+            with pytest.raises(Refused, match="experiment 'kept': is of version 1 of random, this is version 2"):
+                read(store, NAME)
+        with pytest.raises(Refused, match="is of version 1"):
+            asyncio.run(Keeper(store).start())
+        assert store.logs() == {NAME: 20}
 
 
-def test_a_version_is_taken_over_once(lived: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Random, "version", 2)
-    monkeypatch.setattr(Random, "reads", (1,))
-    for _ in range(3):
-        with serving(lived):
-            pass
-    with opened(lived) as store:
-        assert [entry.seq for entry in store.read(NAME) if isinstance(entry.event, Upgraded)] == [21]
-
-
-def test_without_a_snapshot_of_the_end_another_version_is_refused(lived: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cut_snapshots(lived)
-    monkeypatch.setattr(Random, "version", 2)
-    monkeypatch.setattr(Random, "reads", (1,))
-    store = open_store(lived)
-    with pytest.raises(Refused, match=r"was written by version 1 of random, this is version 2, and no snapshot"):
-        load_experiment(store, NAME)
-    with pytest.raises(Refused, match="was written by version 1"):
-        asyncio.run(Keeper(store).start())
-    assert store.logs() == {NAME: 20}
-    store.close()
-
-
-def test_a_version_whose_snapshots_cannot_be_read_is_refused(lived: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Random, "version", 2)
-    with opened(lived) as store, pytest.raises(Refused, match="version"):
-        load_experiment(store, NAME)
-
-
-def test_a_snapshot_of_an_earlier_version_can_be_imported(lived: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_snapshot_of_another_version_is_refused(lived: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(lived) as client:
         data = Remote(client, NAME).get("/snapshot").content
     monkeypatch.setattr(Random, "version", 2)
-    monkeypatch.setattr(Random, "reads", (1,))
-    with serving(lived) as client:
-        assert client.put(f"{ALL}/copy/snapshot", content=data).status_code == 201
-        copy = Remote(client, "copy")
-        until(lambda: copy.get().json()["ready"])
-        assert copy.number() == 9
-        state = digest(client, "copy")
-    with opened(lived) as store:
-        assert replay_experiment(store, "copy").digest() == state
-
-
-@pytest.mark.parametrize("replayed", [True, False])
-def test_versions_may_follow_each_other(lived: Path, monkeypatch: pytest.MonkeyPatch, replayed: bool) -> None:
-    for version in (2, 3, 4):
-        monkeypatch.setattr(Random, "version", version)
-        monkeypatch.setattr(Random, "reads", (version - 1,))
-        with serving(lived) as client:
-            experiment = Remote(client, NAME)
-            until(lambda experiment=experiment: experiment.get().json()["ready"])
-            experiment.reward(experiment.number())
-            state = digest(client)
-    with opened(lived) as store:
-        if replayed:
-            assert replay_experiment(store, NAME).digest() == state
-        else:
-            assert load_experiment(store, NAME)[0].digest() == state
-    if replayed:
-        assert replay(lived).exit_code == 0
+    with serving(lived.parent / "other") as client:
+        refused(client.put(f"{ALL}/copy/snapshot", content=data), 400, "version 1 of random, this is version 2")
+        assert client.get(ALL).json() == {"experiments": []}
 
 
 # The process.
