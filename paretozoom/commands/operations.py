@@ -118,12 +118,12 @@ def create_token(
     """Create a token and show it, this once: only a hash is kept."""
     import time
 
-    from paretozoom.service.access.tokens import new_token, write
+    from paretozoom.service.access.tokens import append_event, new_token
 
     until = None if expires is None else time.time() + _seconds(expires)
     text, event = new_token(scope, experiment, until, label)
     with _open(store, "fsync", new=True) as opened:
-        write(opened, event)
+        append_event(opened, event)
     print(text)
 
 
@@ -137,11 +137,11 @@ def list_tokens(store: At = str(FOLDER)) -> None:
 
     from paretozoom.service.access.tokens import Tokens
 
-    known = Tokens()
+    found = Tokens()
     with _open(store, "commit") as opened:
-        known.refresh(opened)
+        found.refresh(opened)
     table = Table("id", "scopes", "experiment", "expires", "label", box=None)
-    for token in known.known.values():
+    for token in found.by_id.values():
         when = "never" if token.expires is None else time.strftime("%Y-%m-%d %H:%M", time.localtime(token.expires))
         table.add_row(token.id, " ".join(token.scopes), token.experiment or "all", when, token.label)
     Console(highlight=False, markup=False).print(table)
@@ -152,16 +152,16 @@ def revoke_token(
     name: Annotated[str, typer.Argument(help="Its id, as in the list, or the token itself.")], store: At = str(FOLDER)
 ) -> None:
     """Make a token worthless; a running service notices within a second."""
-    from paretozoom.service.access.tokens import Tokens, write
+    from paretozoom.service.access.tokens import Tokens, append_event
     from paretozoom.store.events import TokenRevoked
 
     which = name.split("_")[1] if name.startswith("pz_") else name
-    known = Tokens()
+    found = Tokens()
     with _open(store, "fsync") as opened:
-        known.refresh(opened)
-        if which not in known.known:
-            raise Refused(f"token: {which!r} is not one of {list(known.known)!r}")
-        write(opened, TokenRevoked(which))
+        found.refresh(opened)
+        if which not in found.by_id:
+            raise Refused(f"token: {which!r} is not one of {list(found.by_id)!r}")
+        append_event(opened, TokenRevoked(which))
     print(f"{which}: revoked")
 
 

@@ -6,7 +6,7 @@ from paretozoom.records import Refused
 
 try:
     from paretozoom.service.app import create_app
-    from paretozoom.service.writing.kept import Limits
+    from paretozoom.service.limits import Limits
 except ModuleNotFoundError as error:
     raise Refused(f"service: {error.name!r} is missing; pip install 'paretozoom[service]' brings it") from error
 

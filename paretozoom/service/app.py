@@ -21,13 +21,14 @@ from paretozoom.service.access.tokens import Tokens
 from paretozoom.service.declined import Declined
 from paretozoom.service.http import ROUTES
 from paretozoom.service.http.bodies import Failure
-from paretozoom.service.http.document import complete
-from paretozoom.service.http.page import PlainPage
-from paretozoom.service.http.reading import Strictly, in_words
+from paretozoom.service.http.decoding import StrictBody, in_words
+from paretozoom.service.http.docs_page import PlainPage
+from paretozoom.service.http.openapi import complete
+from paretozoom.service.limits import Limits
 from paretozoom.service.watching.meters import Meters
-from paretozoom.service.writing.keeper import Keeper
-from paretozoom.service.writing.kept import Limits
-from paretozoom.store import Full, Held, Store, StoreError
+from paretozoom.service.writing.live import LiveExperiments
+from paretozoom.service.writing.writer import Writer
+from paretozoom.store import Full, Locked, Store, StoreError
 
 log = logging.getLogger("paretozoom")
 HEADERS = {
@@ -44,12 +45,12 @@ SECONDS_BETWEEN_LOOKS = 1.0  # at the log of tokens
 def create_app(store: Store, *, limits: Limits | None = None, snapshot_every: int = 100_000) -> Litestar:
     """The service over a store; as long as it has no tokens, anyone who reaches it may do anything."""
     limits = limits or Limits()
-    keeper = Keeper(store, limits, snapshot_every=snapshot_every)
-    tokens = Tokens()
+    experiments = LiveExperiments(store, limits)
+    writer = Writer(experiments, snapshot_every=snapshot_every)
     app = Litestar(
         ROUTES,
         lifespan=[life],
-        state=State({"keeper": keeper, "tokens": tokens, "meters": Meters()}),
+        state=State({"experiments": experiments, "writer": writer, "tokens": Tokens(), "meters": Meters()}),
         exception_handlers={
             Declined: _decline,
             Refused: _refuse,
@@ -57,7 +58,7 @@ def create_app(store: Store, *, limits: Limits | None = None, snapshot_every: in
             HTTPException: _http,
             Exception: _fail,
         },
-        dto=Strictly,
+        dto=StrictBody,
         return_dto=None,
         request_max_body_size=limits.body,
         after_request=_secure,
@@ -80,39 +81,42 @@ def create_app(store: Store, *, limits: Limits | None = None, snapshot_every: in
 @asynccontextmanager
 async def life(app: Litestar) -> AsyncIterator[None]:
     """From a service's start to its end; a start that fails raises why, and holds nothing."""
-    keeper: Keeper = app.state.keeper
+    experiments: LiveExperiments = app.state.experiments
+    writer: Writer = app.state.writer
     tokens: Tokens = app.state.tokens
-    store = keeper.store
+    store = experiments.store
     try:
         await asyncio.to_thread(tokens.refresh, store)
-        await keeper.start()
+        await experiments.start()
     except BaseException:
         store.close()
         raise
-    tasks = [asyncio.create_task(keeper.compile_all()), asyncio.create_task(_watch(tokens, keeper))]
+    writer.start()
+    tasks = [asyncio.create_task(experiments.compile_all()), asyncio.create_task(_watch(tokens, experiments))]
     try:
         yield
     finally:
-        await keeper.stop()
+        await writer.stop()
+        await experiments.stop()
         for task in tasks:
             task.cancel()
             with suppress(asyncio.CancelledError, Exception):
                 await task
         store.close()
-        log.info("ended", extra={"experiments": len(keeper.kept)})
+        log.info("ended", extra={"experiments": len(experiments.by_name)})
 
 
-async def _watch(tokens: Tokens, keeper: Keeper) -> None:
-    """See new and revoked tokens within a second; and hold the store again after its database was away."""
+async def _watch(tokens: Tokens, experiments: LiveExperiments) -> None:
+    """See new and revoked tokens within a second; and lock the store again after its database was away."""
     while True:
         await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
         try:
-            await asyncio.to_thread(tokens.refresh, keeper.store)
+            await asyncio.to_thread(tokens.refresh, experiments.store)
         except Exception as error:  # whatever it is, looking must go on, or what is revoked would be let in
             log.warning("tokens cannot be read", extra={"error": str(error)})
             continue
         try:
-            await keeper.hold_store()
+            await experiments.lock_store_again()
         except Exception as error:
             log.warning("the store cannot be held", extra={"error": str(error)})
 
@@ -143,7 +147,7 @@ def _store_failed(_: Request[Any, Any, Any], error: StoreError) -> Response[Fail
     log.error("the store failed", extra={"error": str(error)})
     if isinstance(error, Full):
         return _answer(507, "the store has no space left; nothing was written")
-    detail = "another process holds this experiment" if isinstance(error, Held) else "the store cannot be reached"
+    detail = "another process holds this experiment" if isinstance(error, Locked) else "the store cannot be reached"
     return _answer(503, detail)
 
 

@@ -16,8 +16,8 @@ import msgspec
 
 from paretozoom.records import Refused
 from paretozoom.service.access.tokens import Tokens
+from paretozoom.service.allocator import give_back_large_blocks
 from paretozoom.service.app import create_app, life
-from paretozoom.service.writing.memory import give_back_large_blocks
 from paretozoom.store import Store
 
 log = logging.getLogger("paretozoom")
@@ -65,9 +65,9 @@ def serve(store: Store, host: str, port: int) -> None:
     """
     import uvicorn
 
-    known = Tokens()
-    known.refresh(store)
-    if not known.in_use and not is_loopback(host):
+    tokens = Tokens()
+    tokens.refresh(store)
+    if not tokens.in_use and not is_loopback(host):
         raise Refused(
             f"host: {host!r} can be reached from elsewhere, but there are no tokens, so anyone could do anything; "
             "create one first: paretozoom token create --scope admin, with the same --store"
@@ -90,8 +90,8 @@ def serve(store: Store, host: str, port: int) -> None:
         async with life(app):
             _on_signals(lambda *_: setattr(server, "should_exit", True))  # from here on the end is in order
             where = {"at": url, "docs": f"{url}/docs"}
-            if known.in_use:
-                log.info("serving", extra={**where, "tokens": len(known.known)})
+            if tokens.in_use:
+                log.info("serving", extra={**where, "tokens": len(tokens.by_id)})
             else:
                 log.info("serving without tokens, on loopback only", extra=where)
             await server.serve(sockets=[listener])

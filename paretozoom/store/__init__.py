@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from paretozoom.records import Refused
-from paretozoom.store.base import FILE, Addition, Away, Conflict, Full, Held, Hold, Repeated, Store, StoreError
+from paretozoom.store.base import FILE, Addition, Away, Conflict, Full, Lock, Locked, Repeated, Store, StoreError
 from paretozoom.store.events import Entry, Event
 
 __all__ = [
@@ -16,8 +16,8 @@ __all__ = [
     "Entry",
     "Event",
     "Full",
-    "Held",
-    "Hold",
+    "Lock",
+    "Locked",
     "Repeated",
     "Store",
     "StoreError",

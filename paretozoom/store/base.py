@@ -35,7 +35,7 @@ class Repeated(Conflict):
     """A decision was made for this request before."""
 
 
-class Held(StoreError):
+class Locked(StoreError):
     """Another process holds the log."""
 
 
@@ -57,10 +57,10 @@ class Addition(msgspec.Struct, frozen=True):
     pinned: bool = False
 
 
-class Hold(Protocol):
+class Lock(Protocol):
     """The right to write to a log, which one process has at a time."""
 
-    def is_kept(self) -> bool:
+    def is_held(self) -> bool:
         """Whether the right still stands."""
         ...
 
@@ -96,8 +96,8 @@ class Store(Protocol):
         """The newest snapshot (at most until an entry): the number of its last entry, and its bytes."""
         ...
 
-    def hold(self, log: str) -> Hold:
-        """Take the right to write to a log, or raise `Held`."""
+    def lock(self, log: str) -> Lock:
+        """Take the right to write to a log, or raise `Locked`."""
         ...
 
     def close(self) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from paretozoom.records import Refused
-from paretozoom.store.base import Away, Full, Held, Hold, StoreError
+from paretozoom.store.base import Away, Full, Lock, Locked, StoreError
 
 PATIENCE = 5  # seconds to wait for a connection
 NO_SPACE = ("53100", "53200")  # SQLSTATE: disk full, out of memory
@@ -21,14 +21,14 @@ INSERT_SNAPSHOT = "INSERT INTO snapshots (log, seq, pinned, body) VALUES (%s, %s
 PASSING = (sa.exc.OperationalError, sa.exc.InterfaceError, sa.exc.InternalError)
 
 
-class SessionHold:
+class AdvisoryLock:
     """An advisory lock, which lasts as long as its connection."""
 
     def __init__(self, connection: sa.Connection, key: int) -> None:
         self._connection = connection
         self._key = key
 
-    def is_kept(self) -> bool:
+    def is_held(self) -> bool:
         """Whether the right still stands."""
         if self._connection.closed or self._connection.invalidated:
             return False
@@ -62,7 +62,7 @@ class Postgres:
         self.engine = sa.create_engine(
             address,
             pool_size=5,
-            max_overflow=100,  # a connection for each experiment that is held
+            max_overflow=100,  # a connection for each log that is locked
         )
 
         @sa.event.listens_for(self.engine, "begin")
@@ -80,8 +80,8 @@ class Postgres:
         """Add a row to the table of snapshots."""
         connection.exec_driver_sql(INSERT_SNAPSHOT, row)
 
-    def hold(self, log: str) -> Hold:
-        """Take the right to write to a log, or raise `Held`."""
+    def lock(self, log: str) -> Lock:
+        """Take the right to write to a log, or raise `Locked`."""
         connection = self.engine.connect().execution_options(isolation_level="AUTOCOMMIT")
         try:
             key = _key(f"{connection.execute(sa.func.current_schema().select()).scalar()} {log}")
@@ -91,8 +91,8 @@ class Postgres:
             raise
         if not taken:
             connection.close()
-            raise Held(f"log {log!r}: another process has it open (it holds advisory lock {key})")
-        return SessionHold(connection, key)
+            raise Locked(f"log {log!r}: another process has it open (it holds advisory lock {key})")
+        return AdvisoryLock(connection, key)
 
     def failure(self, error: sa.exc.DBAPIError) -> StoreError:
         """What went wrong, in the store's words."""

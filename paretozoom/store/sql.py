@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import sqlalchemy as sa
 
 from paretozoom.records import Refused
-from paretozoom.store.base import Addition, Away, Conflict, Hold, Repeated, StoreError
+from paretozoom.store.base import Addition, Away, Conflict, Lock, Repeated, StoreError
 from paretozoom.store.events import Decided, Entry, Event, from_json, number_of_decision, to_json
 from paretozoom.store.tables import events, logs, snapshots
 
@@ -48,8 +48,8 @@ class Engine(Protocol):
         """Add a row to the table of snapshots, with no copy of it left behind in memory."""
         ...
 
-    def hold(self, log: str) -> Hold:
-        """Take the right to write to a log, or raise `Held`."""
+    def lock(self, log: str) -> Lock:
+        """Take the right to write to a log, or raise `Locked`."""
         ...
 
     def failure(self, error: sa.exc.DBAPIError) -> StoreError:
@@ -75,7 +75,7 @@ class SqlStore:
         self._own = engine
         self._engine = engine.engine
         self._ids: dict[str, int] = {}
-        self._holds: dict[str, Hold] = {}
+        self._locks: dict[str, Lock] = {}
         try:
             with self._reporting():
                 _migrate(self._engine)
@@ -200,17 +200,17 @@ class SqlStore:
             found = connection.execute(wanted.order_by(snapshots.c.seq.desc()).limit(1)).first()
         return None if found is None else (found.seq, bytes(found.body))
 
-    def hold(self, log: str) -> Hold:
-        """Take the right to write to a log, or raise `Held`."""
+    def lock(self, log: str) -> Lock:
+        """Take the right to write to a log, or raise `Locked`."""
         with self._reporting():
-            hold = self._own.hold(_checked(log))
-        self._holds[log] = hold
-        return hold
+            lock = self._own.lock(_checked(log))
+        self._locks[log] = lock
+        return lock
 
     def close(self) -> None:
         """Let go of everything."""
-        for hold in self._holds.values():
-            hold.release()
+        for lock in self._locks.values():
+            lock.release()
         self._engine.dispose()
 
     @contextmanager

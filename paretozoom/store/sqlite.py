@@ -9,7 +9,7 @@ from typing import Any
 import filelock
 import sqlalchemy as sa
 
-from paretozoom.store.base import FILE, Away, Full, Held, Hold, StoreError
+from paretozoom.store.base import FILE, Away, Full, Lock, Locked, StoreError
 
 PATIENCE = 5.0  # seconds to wait for another process that writes
 INSERT = "INSERT INTO events (log, seq, time, number, request, body) VALUES (?, ?, ?, ?, ?, ?)"
@@ -24,13 +24,13 @@ KINDS = {
 }
 
 
-class FileHold:
+class LockFile:
     """A locked file: it is free again when its process ends, however it ends."""
 
     def __init__(self, lock: filelock.BaseFileLock) -> None:
         self._lock = lock
 
-    def is_kept(self) -> bool:
+    def is_held(self) -> bool:
         """Whether the right still stands."""
         return self._lock.is_locked
 
@@ -80,18 +80,18 @@ class Sqlite:
         except sqlite3.Error as error:
             raise sa.exc.DBAPIError("blob.write", None, error) from error
 
-    def hold(self, log: str) -> Hold:
-        """Take the right to write to a log, or raise `Held`."""
+    def lock(self, log: str) -> Lock:
+        """Take the right to write to a log, or raise `Locked`."""
         path = self._folder / "locks" / f"{log}.lock"
         lock = filelock.FileLock(path, timeout=0, thread_local=False)
         try:
             path.parent.mkdir(exist_ok=True)
             lock.acquire()
         except filelock.Timeout:
-            raise Held(f"log {log!r}: another process has it open (it holds {path})") from None
+            raise Locked(f"log {log!r}: another process has it open (it holds {path})") from None
         except OSError as error:
             raise Away(f"{path}: {error.strerror}") from error
-        return FileHold(lock)
+        return LockFile(lock)
 
     def failure(self, error: sa.exc.DBAPIError) -> StoreError:
         """What went wrong, in the store's words."""

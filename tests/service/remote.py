@@ -21,7 +21,7 @@ from litestar.testing import TestClient
 
 from paretozoom import Finite, Objective, Problem, Real
 from paretozoom.service import Limits, create_app
-from paretozoom.service.writing import keeper
+from paretozoom.service.writing import live
 from paretozoom.store import Store, open_store
 
 ALL = "/v1/experiments"
@@ -34,7 +34,7 @@ _names = (f"test-{k}" for k in itertools.count())
 
 def light(patch: pytest.MonkeyPatch) -> None:
     """Let services compile the cheapest policy when they start, instead of the usual one."""
-    patch.setattr(keeper, "USUAL", msgspec.structs.replace(keeper.USUAL, policy="random"))
+    patch.setattr(live, "TYPICAL", msgspec.structs.replace(live.TYPICAL, policy="random"))
 
 
 @contextmanager

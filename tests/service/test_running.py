@@ -65,19 +65,19 @@ def test_a_log_line_is_json_with_whatever_was_added() -> None:
 SLOW = """
 import asyncio, sys
 from pathlib import Path
-from paretozoom.service.writing.keeper import Keeper
+from paretozoom.service.writing.live import LiveExperiments
 from paretozoom.service.running import serve
 from paretozoom.store import open_store
 
 folder, phase, seconds = sys.argv[1:]
-whole = getattr(Keeper, phase)
+whole = getattr(LiveExperiments, phase)
 
-async def slowly(keeper):
+async def slowly(experiments):
     print("now", flush=True)
     await asyncio.sleep(float(seconds))
-    await whole(keeper)
+    await whole(experiments)
 
-setattr(Keeper, phase, slowly)
+setattr(LiveExperiments, phase, slowly)
 serve(open_store(Path(folder)), "127.0.0.1", 0)
 """
 

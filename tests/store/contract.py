@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from paretozoom.records import Refused
-from paretozoom.store import Addition, Conflict, Entry, Event, Held, Store, StoreError, open_store, sql
+from paretozoom.store import Addition, Conflict, Entry, Event, Locked, Store, StoreError, open_store, sql
 from paretozoom.store.events import Activated, Cancelled, Paused, Rewarded, to_json
-from tests.store.samples import EVENTS, HOLD, OPEN, decided, running
+from tests.store.samples import EVENTS, LOCK, OPEN, decided, running
 
 PATIENCE = 60.0  # seconds, for what another process does soon
 NEXT_MIGRATION = """
@@ -110,7 +110,7 @@ class StoreContract:
     def test_a_log_may_have_any_name_that_a_file_may_have(self, store: Store, other: Store) -> None:
         some = ["_admin", "a.b-c", "A.b-c", "Größe 国 🦓", "x" * 80, "'; DROP TABLE logs; --", "%", ".", "\n"]
         for log in some:
-            store.hold(log).release()
+            store.lock(log).release()
             add(store, log, Paused(log))
         assert other.logs() == dict.fromkeys(sorted(some), 1)
         for log in some:
@@ -122,7 +122,7 @@ class StoreContract:
                 with pytest.raises(Refused, match=r"log: .* is not a name"):
                     add(store, log, Paused("ops"), after=after)
             with pytest.raises(Refused, match=r"log: .* is not a name"):
-                store.hold(log)
+                store.lock(log)
             assert list(store.read(log)) == []
             assert store.snapshot(log) is None
         assert store.logs() == {}
@@ -385,71 +385,71 @@ class StoreContract:
     # Holds.
 
     def test_one_hold_at_a_time(self, store: Store, other: Store) -> None:
-        hold = store.hold("prices")
-        assert hold.is_kept()
+        lock = store.lock("prices")
+        assert lock.is_held()
         for somebody in (store, other):
-            with pytest.raises(Held, match="log 'prices': another process has it open"):
-                somebody.hold("prices")
-        free = other.hold("doses")
-        assert hold.is_kept()
+            with pytest.raises(Locked, match="log 'prices': another process has it open"):
+                somebody.lock("prices")
+        free = other.lock("doses")
+        assert lock.is_held()
         free.release()
-        hold.release()
-        assert not hold.is_kept()
-        again = other.hold("prices")
-        assert again.is_kept()
+        lock.release()
+        assert not lock.is_held()
+        again = other.lock("prices")
+        assert again.is_held()
         again.release()
 
     def test_a_hold_that_was_given_back_can_be_given_back_again(self, store: Store, other: Store) -> None:
-        hold = store.hold("prices")
-        hold.release()
-        hold.release()
-        taken = other.hold("prices")
-        hold.release()
-        assert taken.is_kept()
-        assert not hold.is_kept()
-        with pytest.raises(Held):
-            store.hold("prices")
+        lock = store.lock("prices")
+        lock.release()
+        lock.release()
+        taken = other.lock("prices")
+        lock.release()
+        assert taken.is_held()
+        assert not lock.is_held()
+        with pytest.raises(Locked):
+            store.lock("prices")
 
     def test_many_holds_at_once(self, store: Store, other: Store) -> None:
-        holds = [store.hold(f"log{k}") for k in range(20)]
-        assert all(hold.is_kept() for hold in holds)
+        locks = [store.lock(f"log{k}") for k in range(20)]
+        assert all(lock.is_held() for lock in locks)
         add(store, "log0", Paused("ops"))
         for k in range(20):
-            with pytest.raises(Held):
-                other.hold(f"log{k}")
+            with pytest.raises(Locked):
+                other.lock(f"log{k}")
 
     def test_closing_lets_go_of_every_hold(self, store: Store, other: Store) -> None:
-        holds = [store.hold("a"), store.hold("b")]
+        locks = [store.lock("a"), store.lock("b")]
         store.close()
-        assert not any(hold.is_kept() for hold in holds)
-        assert other.hold("a").is_kept()
-        assert other.hold("b").is_kept()
+        assert not any(lock.is_held() for lock in locks)
+        assert other.lock("a").is_held()
+        assert other.lock("b").is_held()
 
     def test_another_process_is_refused(self, store: Store, where: str) -> None:
-        hold = store.hold("prices")
-        with running(HOLD, where) as process:
+        lock = store.lock("prices")
+        with running(LOCK, where) as process:
             out, errors = process.communicate(timeout=PATIENCE)
         assert "taken" not in out
-        assert "Held: log 'prices': another process has it open" in errors
-        assert hold.is_kept()
+        assert "Locked: log 'prices': another process has it open" in errors
+        assert lock.is_held()
 
     def test_a_hold_is_free_when_its_process_is_killed(self, store: Store, where: str) -> None:
-        with running(HOLD, where) as process:
+        with running(LOCK, where) as process:
             assert process.stdout is not None
             assert process.stdout.readline() == "taken\n"
-            with pytest.raises(Held):
-                store.hold("prices")
+            with pytest.raises(Locked):
+                store.lock("prices")
             process.kill()
             process.wait()
             until = time.monotonic() + PATIENCE
             while True:
                 try:
-                    hold = store.hold("prices")
+                    lock = store.lock("prices")
                     break
-                except Held:
+                except Locked:
                     assert time.monotonic() < until
                     time.sleep(0.02)
-        assert hold.is_kept()
+        assert lock.is_held()
 
     # Opening.
 

@@ -52,12 +52,12 @@ EVENTS: list[Event] = [
     TokenRevoked("ab12"),
 ]
 
-HOLD = """
+LOCK = """
 import sys
 from paretozoom.store import open_store
 
 store = open_store(sys.argv[1])
-hold = store.hold("prices")
+lock = store.lock("prices")
 print("taken", flush=True)
 sys.stdin.read()
 """

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 import sqlalchemy as sa
 
-from paretozoom.store import Addition, Away, Full, Held, StoreError, open_store
+from paretozoom.store import Addition, Away, Full, Locked, StoreError, open_store
 from paretozoom.store.events import Paused
 from tests.postgres import OwnServer, Server
 from tests.store.contract import StoreContract, add, names, pauses, places
@@ -51,61 +51,61 @@ def own_server(postgres_server: Server) -> OwnServer:
 def test_a_server_that_was_away(own_server: OwnServer, postgres_url: str, mode: str) -> None:
     with opened(postgres_url) as store:
         add(store, "prices", *pauses(2), snapshot=b"state")
-        hold = store.hold("prices")
+        lock = store.lock("prices")
         own_server.stop(mode)
         try:
             for _ in range(2):
                 with pytest.raises(Away):
                     add(store, "prices", *pauses(1, 3), after=2)
-            for ask in (store.logs, lambda: list(store.read("prices")), lambda: store.hold("doses")):
+            for ask in (store.logs, lambda: list(store.read("prices")), lambda: store.lock("doses")):
                 with pytest.raises(Away):
                     ask()
             with pytest.raises(Away):
                 open_store(postgres_url)
-            assert not hold.is_kept()
+            assert not lock.is_held()
         finally:
             own_server.start()
-        assert not hold.is_kept()
-        hold.release()
-        assert not hold.is_kept()
+        assert not lock.is_held()
+        lock.release()
+        assert not lock.is_held()
         add(store, "prices", *pauses(1, 3), after=2)
         assert names(store.read("prices")) == ["1", "2", "3"]
         assert store.snapshot("prices") == (2, b"state")
-        again = store.hold("prices")
-        assert again.is_kept()
-        with opened(postgres_url) as other, pytest.raises(Held):
-            other.hold("prices")
+        again = store.lock("prices")
+        assert again.is_held()
+        with opened(postgres_url) as other, pytest.raises(Locked):
+            other.lock("prices")
 
 
 def test_a_server_that_was_away_for_a_moment(own_server: OwnServer, postgres_url: str) -> None:
     with opened(postgres_url) as store:
-        hold = store.hold("prices")
+        lock = store.lock("prices")
         add(store, "prices", *pauses(2))
         own_server.stop()
         own_server.start()
         with opened(postgres_url) as other:
-            taken = other.hold("prices")
-            assert not hold.is_kept()
-            hold.release()
-            assert taken.is_kept()
+            taken = other.lock("prices")
+            assert not lock.is_held()
+            lock.release()
+            assert taken.is_held()
         with suppress(Away):  # once, if at all
             store.logs()
         add(store, "prices", *pauses(1, 3), after=2)
-        assert store.hold("prices").is_kept()
+        assert store.lock("prices").is_held()
 
 
 def test_a_hold_whose_connection_broke_is_lost_and_can_be_taken_again(postgres_url: str) -> None:
     with opened(postgres_url) as store, opened(postgres_url) as other:
         for _ in range(3):
-            hold = store.hold("prices")
+            lock = store.lock("prices")
             run(postgres_url, "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'")
             while run(postgres_url, "SELECT 1 FROM pg_locks WHERE locktype = 'advisory'"):
                 pass
-            taken = other.hold("prices")
+            taken = other.lock("prices")
             for _ in range(2):
-                assert not hold.is_kept()
-                hold.release()
-            assert taken.is_kept()
+                assert not lock.is_held()
+                lock.release()
+            assert taken.is_held()
             taken.release()
 
 

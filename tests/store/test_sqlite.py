@@ -191,7 +191,7 @@ def test_a_folder_that_may_not_be_written(foreign_folder: Path) -> None:
     with pytest.raises(StoreError, match=r"paretozoom\.db: "), opened(foreign_folder) as store:
         add(store, "prices", Paused("ops"), after=2)
     with pytest.raises(Away, match="Permission denied"):
-        sqlite.Sqlite(foreign_folder, "commit").hold("prices")
+        sqlite.Sqlite(foreign_folder, "commit").lock("prices")
 
 
 def test_a_writer_that_takes_too_long_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,7 +64,7 @@ def digest_of(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-def write(store: Store, event: Event) -> None:
+def append_event(store: Store, event: Event) -> None:
     """Add to the log of tokens, whoever else does at the same time."""
     for _ in range(20):
         try:
@@ -87,7 +87,7 @@ class Tokens:
 
     def __init__(self) -> None:
         self._seq = 0
-        self.known: dict[str, TokenCreated] = {}
+        self.by_id: dict[str, TokenCreated] = {}  # those that were not revoked
 
     @property
     def in_use(self) -> bool:
@@ -97,9 +97,9 @@ class Tokens:
     def fold(self, event: Event) -> None:
         """Take in an event."""
         if isinstance(event, TokenCreated):
-            self.known[event.id] = event
+            self.by_id[event.id] = event
         elif isinstance(event, TokenRevoked):
-            self.known.pop(event.id, None)
+            self.by_id.pop(event.id, None)
 
     def refresh(self, store: Store) -> None:
         """Read what was added to the log."""
@@ -113,7 +113,7 @@ class Tokens:
         parts = text.strip().split("_", 2)
         if kind.lower() != "bearer" or len(parts) != 3 or parts[0] != "pz":
             raise Declined(401, "a token is needed: Authorization: Bearer pz_...")
-        token = self.known.get(parts[1])
+        token = self.by_id.get(parts[1])
         digest = digest_of(parts[2])
         same = hmac.compare_digest(digest, token.digest if token is not None else digest[::-1])
         if token is None or not same:

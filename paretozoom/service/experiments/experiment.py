@@ -1,4 +1,4 @@
-"""A live experiment: a fold over its log, and nothing else."""
+"""An experiment: a fold over its log, and nothing else."""
 
 from __future__ import annotations
 
@@ -28,16 +28,20 @@ from paretozoom.store.events import (
 Status = Literal["running", "paused", "retired"]
 
 
-class Opened(msgspec.Struct):
-    """What is known of an open decision beside what the policy keeps.
+class OpenDecision(msgspec.Struct):
+    """What the service knows of a decision that waits for rewards, beside what its policy keeps of it.
 
-    >>> Opened(deadline=None, deferred=False).reward
-    {}
+    >>> OpenDecision(deadline=10.0, deferred=False).is_late(now=9.0)
+    False
     """
 
     deadline: float | None
     deferred: bool
     reward: dict[str, float] = {}
+
+    def is_late(self, now: float) -> bool:
+        """Whether its deadline has come."""
+        return self.deadline is not None and self.deadline <= now
 
 
 class Counts(msgspec.Struct):
@@ -62,7 +66,7 @@ class _State(msgspec.Struct):
     created: Created
     created_at: float
     status: Status
-    opened: dict[int, Opened]
+    open_decisions: dict[int, OpenDecision] = msgspec.field(name="opened")
     counts: Counts
 
 
@@ -100,7 +104,7 @@ class Experiment:
     >>> decision = experiment.policy.propose([0.5])
     >>> experiment.fold(Entry(2, 1.0, Decided(decision)))
     >>> experiment.fold(Entry(3, 2.0, Rewarded(0, {"first": 1.0})))
-    >>> experiment.counts.rewards, experiment.opened[0].reward, experiment.seq
+    >>> experiment.counts.rewards, experiment.open_decisions[0].reward, experiment.seq
     (1, {'first': 1.0}, 3)
     """
 
@@ -119,7 +123,7 @@ class Experiment:
             )
         self.seq = first.seq
         self.status: Status = "running"
-        self.opened: dict[int, Opened] = {}
+        self.open_decisions: dict[int, OpenDecision] = {}
         self.counts = Counts()
         self._objectives = len(self.problem.objectives)
 
@@ -130,7 +134,7 @@ class Experiment:
         event = entry.event
         if isinstance(event, Decided):
             self.policy.replay(Asked(event.decision))
-            self.opened[event.decision.number] = Opened(self.deadline_from(entry.time), event.deferred)
+            self.open_decisions[event.decision.number] = OpenDecision(self.deadline_from(entry.time), event.deferred)
             self.counts.decisions += 1
         elif isinstance(event, Rewarded):
             self._reward(event.number, event.reward)
@@ -144,15 +148,15 @@ class Experiment:
             self._close(event.number)
             self.counts.cancellations += 1
         elif isinstance(event, Activated):
-            opened = self.opened[event.number]
-            opened.deferred, opened.deadline = False, self.deadline_from(entry.time)
+            shown = self.open_decisions[event.number]
+            shown.deferred, shown.deadline = False, self.deadline_from(entry.time)
         elif isinstance(event, Paused):
             self.status = "paused"
         elif isinstance(event, Resumed):
             self.status = "running"
         elif isinstance(event, Retired):
             self.status = "retired"
-            for number in list(self.opened):
+            for number in list(self.open_decisions):
                 self._close(number)
         else:
             raise Refused(f"log {self.name!r}: entry {entry.seq} is {event!r}, which no experiment has")
@@ -164,17 +168,17 @@ class Experiment:
 
     def _reward(self, number: int, reward: dict[str, float]) -> None:
         self.policy.replay(Told(number, reward))
-        opened = self.opened[number]
-        opened.reward = {**opened.reward, **reward}
-        opened.deferred = False
+        told = self.open_decisions[number]
+        told.reward = {**told.reward, **reward}
+        told.deferred = False
         for name, value in reward.items():
             self.counts.totals[name] = self.counts.totals.get(name, 0.0) + value
             self.counts.told[name] = self.counts.told.get(name, 0) + 1
-        if len(opened.reward) == self._objectives:
-            del self.opened[number]
+        if len(told.reward) == self._objectives:
+            del self.open_decisions[number]
 
     def _close(self, number: int) -> None:
-        if self.opened.pop(number, None) is not None:
+        if self.open_decisions.pop(number, None) is not None:
             self.policy.replay(Dropped(number))
 
     # State as data.
@@ -182,7 +186,7 @@ class Experiment:
     def dump(self) -> Snapshot:
         """The whole state: the policy's snapshot, and what the experiment knows beside it."""
         snapshot = self.policy.dump()
-        state = _State(self.seq, self.created, self.created_at, self.status, self.opened, self.counts)
+        state = _State(self.seq, self.created, self.created_at, self.status, self.open_decisions, self.counts)
         return Snapshot({**snapshot.header, "experiment": msgspec.to_builtins(state, str_keys=True)}, snapshot.arrays)
 
     def digest(self) -> str:
@@ -199,13 +203,14 @@ class Experiment:
             raise Refused(f"snapshot: experiment: {error}") from error
         experiment = cls(name, Entry(state.seq, state.created_at, state.created))
         experiment.policy.load(snapshot)
-        experiment.status, experiment.opened, experiment.counts = state.status, state.opened, state.counts
-        if [decision.number for decision in experiment.policy.open] != sorted(state.opened):
+        experiment.status, experiment.open_decisions = state.status, state.open_decisions
+        experiment.counts = state.counts
+        if [decision.number for decision in experiment.policy.open] != sorted(state.open_decisions):
             raise Refused("snapshot: the experiment's open decisions are not those of its policy")
         names = experiment.problem.objective_names
         for decision, bits in zip(experiment.policy.open, snapshot.arrays["open_told"].tolist(), strict=True):
             told = {name for o, name in enumerate(names) if bits >> o & 1}
-            if state.opened[decision.number].reward.keys() != told:
+            if state.open_decisions[decision.number].reward.keys() != told:
                 raise Refused(f"snapshot: decision {decision.number}: was told {sorted(told)!r}, says its policy")
         return experiment
 

@@ -7,10 +7,11 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
+from paretozoom.policies import DEFAULT
 from paretozoom.policies.base import Piece
 from paretozoom.problem import Problem
 from paretozoom.service.experiments.experiment import Counts, Experiment, Status
-from paretozoom.service.experiments.fates import Fate
+from paretozoom.service.experiments.outcomes import Outcome
 from paretozoom.store.events import Decided
 
 NAME = r"^[a-z0-9][a-z0-9._-]{0,63}$(?!\n)"  # "$" alone allows a line's end after it
@@ -36,7 +37,7 @@ class NewExperiment(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
 
     name: Name
     problem: Problem
-    policy: Annotated[str, Meta(max_length=64)] = "pareto-zoom"
+    policy: Annotated[str, Meta(max_length=64)] = DEFAULT.name
     parameters: dict[str, Any] = {}
     seed: Annotated[int, Meta(ge=0, le=LARGEST)] | None = None
     wait: Annotated[Seconds | None, Meta(description="seconds until a decision without rewards expires")] = None
@@ -108,7 +109,7 @@ class DecisionState(msgspec.Struct, frozen=True):
     """A decision and what is known of it."""
 
     decision: DecisionAnswer
-    state: Fate
+    state: Outcome
     reward: dict[str, float]
     default: Annotated[dict[str, float], Meta(description="told for what was missing when it expired")]
     time: float
@@ -158,7 +159,7 @@ class ExperimentAnswer(msgspec.Struct, frozen=True):
             default=created.default,
             created=experiment.created_at,
             events=experiment.seq,
-            open=len(experiment.opened),
+            open=len(experiment.open_decisions),
             counts=experiment.counts,
             notes=policy.notes,
             bytes=policy.nbytes,

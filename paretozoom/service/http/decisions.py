@@ -12,8 +12,8 @@ from litestar.params import FromPath, JSONBody
 
 from paretozoom.service.access.guard import needs
 from paretozoom.service.declined import Declined
-from paretozoom.service.experiments.draft import Draft, NotOpen
-from paretozoom.service.experiments.fates import became_of, declined
+from paretozoom.service.experiments.outcomes import declined_as_closed, history_of
+from paretozoom.service.experiments.pending import NotOpen, Pending
 from paretozoom.service.http.bodies import DecisionAnswer, DecisionAnswers, DecisionState, NewDecision, NewDecisions
 from paretozoom.service.http.shared import ONE, WHY_NOT, Named, Numbered, checked_batch
 from paretozoom.store.events import Decided
@@ -24,7 +24,7 @@ async def decide(name: Named, data: JSONBody[NewDecision], state: State) -> Deci
     """An arm for a context, drawn fairly among those that may be Pareto optimal."""
     began = time.perf_counter()
     ids = () if data.request_id is None else (data.request_id,)
-    decided = await state.keeper.submit(name, lambda draft: _decide(draft, data), ids)
+    decided = await state.writer.submit(name, lambda pending: _decide(pending, data), ids)
     state.meters.took("decide", began)
     return DecisionAnswer.of(decided)
 
@@ -33,31 +33,31 @@ async def decide(name: Named, data: JSONBody[NewDecision], state: State) -> Deci
 async def decide_many(name: Named, data: JSONBody[NewDecisions], state: State) -> DecisionAnswers:
     """Decisions for many contexts; if one is refused, none is made."""
     began = time.perf_counter()
-    wanted = checked_batch(state.keeper, "decisions", data.decisions)
+    wanted = checked_batch(state.experiments.limits.batch, "decisions", data.decisions)
     ids = [one.request_id for one in data.decisions if one.request_id is not None]
-    decided = await state.keeper.submit(name, _decide_all(wanted), ids)
+    decided = await state.writer.submit(name, _decide_all(wanted), ids)
     state.meters.took("decide batch", began)
     return DecisionAnswers([DecisionAnswer.of(one) for one in decided])
 
 
-def _decide(draft: Draft, data: NewDecision) -> Decided:
-    return draft.decide(data.context, feasible=data.feasible, request=data.request_id, deferred=data.deferred)
+def _decide(pending: Pending, data: NewDecision) -> Decided:
+    return pending.decide(data.context, feasible=data.feasible, request=data.request_id, deferred=data.deferred)
 
 
-def _decide_all(wanted: dict[str, NewDecision]) -> Callable[[Draft], list[Decided]]:
-    return lambda draft: draft.all_or_none(_decide, wanted)
+def _decide_all(wanted: dict[str, NewDecision]) -> Callable[[Pending], list[Decided]]:
+    return lambda pending: pending.all_or_none(_decide, wanted)
 
 
 @get(ONE + "/decisions/{number:int}", before_request=needs("read"), responses=WHY_NOT, summary="Look up a decision")
 async def look_up_decision(name: Named, number: Numbered, state: State) -> DecisionState:
     """A decision, its rewards and what became of it."""
-    experiment = state.keeper.find(name)
-    entries = await state.keeper.look_up(name, number)
+    experiment = state.experiments.find(name)
+    entries = await state.experiments.entries_about(name, number)
     if not entries or not isinstance(entries[0].event, Decided):
         raise Declined(404, f"decision {number}: there is no such decision")
-    became = became_of((entry.event for entry in entries), experiment)
+    history = history_of((entry.event for entry in entries), experiment)
     made = DecisionAnswer.of(entries[0].event)
-    return DecisionState(made, became.fate, became.told, became.default, entries[0].time)
+    return DecisionState(made, history.outcome, history.told, history.default, entries[0].time)
 
 
 @post(
@@ -72,11 +72,11 @@ async def move_decision(
 ) -> None:
     """A deferred decision was shown; or a decision was never shown, and teaches nothing."""
     try:
-        await state.keeper.submit(name, lambda draft: getattr(draft, act)(number))
+        await state.writer.submit(name, lambda pending: getattr(pending, act)(number))
     except NotOpen:
-        events = [entry.event for entry in await state.keeper.look_up(name, number)]
+        events = [entry.event for entry in await state.experiments.entries_about(name, number)]
         if not events:
             raise Declined(404, f"decision {number}: there is no such decision") from None
-        fate = became_of(events, state.keeper.find(name)).fate
-        if not (act == "cancel" and fate == "cancelled"):
-            raise declined(number, fate) from None
+        outcome = history_of(events, state.experiments.find(name)).outcome
+        if not (act == "cancel" and outcome == "cancelled"):
+            raise declined_as_closed(number, outcome) from None

@@ -12,11 +12,10 @@ from litestar.params import FromPath, JSONBody
 
 from paretozoom.records import Refused
 from paretozoom.service.access.guard import caller_of, needs
-from paretozoom.service.declined import Declined
 from paretozoom.service.experiments.experiment import make_policy
 from paretozoom.service.http.bodies import ExperimentAnswer, ExperimentAnswers, NewExperiment
 from paretozoom.service.http.shared import ALL, ONE, WHY_NOT, AnyRequest, Named, check_default
-from paretozoom.service.writing.keeper import Keeper
+from paretozoom.service.writing.live import LiveExperiments
 from paretozoom.store.events import Created
 
 log = logging.getLogger("paretozoom")
@@ -41,23 +40,23 @@ async def create_experiment(data: JSONBody[NewExperiment], request: AnyRequest, 
         wait=data.wait,
         default=data.default,
     )
-    keeper: Keeper = state.keeper
-    experiment = await keeper.create(data.name, created)
-    return ExperimentAnswer.of(experiment, keeper.kept[data.name].compiled)
+    experiments: LiveExperiments = state.experiments
+    experiment = await experiments.create(data.name, created)
+    return ExperimentAnswer.of(experiment, experiments.get(data.name).compiled)
 
 
 @get(ALL, before_request=needs("read"), responses=WHY_NOT, summary="List experiments")
 async def list_experiments(request: AnyRequest, state: State) -> ExperimentAnswers:
     """Those that the token may read."""
     only = caller_of(request).experiment
-    found = [kept for name, kept in sorted(state.keeper.kept.items()) if only in (None, name)]
-    return ExperimentAnswers([ExperimentAnswer.of(k.experiment, k.compiled) for k in found if k.experiment is not None])
+    found = [live for name, live in sorted(state.experiments.by_name.items()) if only in (None, name)]
+    return ExperimentAnswers([ExperimentAnswer.of(o.experiment, o.compiled) for o in found if o.experiment is not None])
 
 
 @get(ONE, before_request=needs("read"), responses=WHY_NOT, summary="Describe an experiment")
 async def describe_experiment(name: Named, state: State) -> ExperimentAnswer:
     """How far it is, and what it was made of."""
-    return _described(state.keeper, name)
+    return _described(state.experiments, name)
 
 
 @post(
@@ -75,15 +74,11 @@ async def move_experiment(
 ) -> ExperimentAnswer:
     """A paused experiment decides nothing but takes rewards; a retired one takes nothing any more."""
     by = caller_of(request).id
-    if await state.keeper.submit(name, lambda draft: getattr(draft, act)(by)):
+    if await state.writer.submit(name, lambda pending: getattr(pending, act)(by)):
         log.info(f"experiment {PAST[act]}", extra={"experiment": name, "by": by})
-    return _described(state.keeper, name)
+    return _described(state.experiments, name)
 
 
-def _described(keeper: Keeper, name: str) -> ExperimentAnswer:
-    kept = keeper.kept.get(name)
-    if kept is None:
-        raise Declined(404, f"experiment {name!r}: there is none of this name")
-    if kept.experiment is None:
-        raise Declined(503, f"experiment {name!r}: the store cannot be reached")
-    return ExperimentAnswer.of(kept.experiment, kept.compiled)
+def _described(experiments: LiveExperiments, name: str) -> ExperimentAnswer:
+    live = experiments.get(name)
+    return ExperimentAnswer.of(live.state(), live.compiled)

@@ -22,7 +22,7 @@ async def live() -> str:
 @get("/ready", media_type=MediaType.TEXT, responses={503: WHY_NOT[503]}, summary="Can it decide?")
 async def ready(state: State) -> str:
     """Once the logs are read and the kernels compiled."""
-    if not state.keeper.started:
+    if not state.experiments.compiled:
         raise Declined(503, "kernels are being compiled")
     return "ready\n"
 
@@ -31,4 +31,6 @@ async def ready(state: State) -> str:
 async def metrics(request: AnyRequest, state: State) -> Response[bytes]:
     """Counts, open decisions, latencies, mean rewards; of the experiments that the token may read."""
     meters: Meters = state.meters
-    return Response(meters.text(state.keeper, caller_of(request).experiment), media_type="text/plain; version=0.0.4")
+    return Response(
+        meters.text(state.experiments, caller_of(request).experiment), media_type="text/plain; version=0.0.4"
+    )

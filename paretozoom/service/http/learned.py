@@ -16,11 +16,10 @@ from litestar.response import Response
 
 from paretozoom.records import Refused
 from paretozoom.service.access.guard import caller_of, needs
-from paretozoom.service.declined import Declined
 from paretozoom.service.experiments.experiment import Experiment
 from paretozoom.service.http.bodies import LARGEST, ExperimentAnswer, FrontAnswer, NewExperiment
 from paretozoom.service.http.shared import ONE, WHY_NOT, AnyRequest, Named, check_default
-from paretozoom.service.writing.keeper import Keeper
+from paretozoom.service.writing.live import LiveExperiments
 
 MOST_EVENTS = 10_000
 LINES = "application/x-ndjson"
@@ -41,7 +40,7 @@ async def show_front(
         given = msgspec.json.decode(context, type=dict[str, Any] | list[Any])
     except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError) as error:
         raise Refused(f"context: {context[:80]!r} is not JSON ({error})") from error
-    experiment = state.keeper.find(name)
+    experiment = state.experiments.find(name)
     plain = experiment.problem.encode_context(given, np.empty(experiment.problem.dim))
     return FrontAnswer(plain, experiment.policy.front(given, believed=believed))
 
@@ -54,12 +53,13 @@ async def read_events(
     limit: Annotated[int, QueryParameter(ge=1, le=MOST_EVENTS)] = MOST_EVENTS,
 ) -> Response[bytes]:
     """Entries as lines of JSON, from one on; whoever remembers the last `seq` goes on from there."""
-    keeper: Keeper = state.keeper
-    if name not in keeper.kept:
-        raise Declined(404, f"experiment {name!r}: there is none of this name")
+    experiments: LiveExperiments = state.experiments
+    experiments.get(name)
 
     def lines() -> bytes:
-        return b"".join(msgspec.json.encode(entry) + b"\n" for entry in keeper.store.read(name, after, after + limit))
+        return b"".join(
+            msgspec.json.encode(entry) + b"\n" for entry in experiments.store.read(name, after, after + limit)
+        )
 
     return Response(await asyncio.to_thread(lines), media_type=LINES)
 
@@ -67,7 +67,7 @@ async def read_events(
 @get(ONE + "/snapshot", before_request=needs("admin"), responses=WHY_NOT, summary="Export", media_type=BYTES)
 async def export_snapshot(name: Named, state: State) -> Response[bytes]:
     """The whole state, as safetensors with a JSON header."""
-    return Response(state.keeper.find(name).dump().to_bytes(), media_type=BYTES)
+    return Response(state.experiments.find(name).dump().to_bytes(), media_type=BYTES)
 
 
 @dataclass
@@ -99,6 +99,6 @@ async def import_snapshot(name: Named, request: AnyRequest, state: State) -> Exp
         raise Refused(f"snapshot: experiment: {error}") from error
     check_default(found.problem, found.default)
     created = msgspec.structs.replace(found, by=caller_of(request).id, snapshot=True)
-    keeper: Keeper = state.keeper
-    experiment = await keeper.create(name, created, data)
-    return ExperimentAnswer.of(experiment, keeper.kept[name].compiled)
+    experiments: LiveExperiments = state.experiments
+    experiment = await experiments.create(name, created, data)
+    return ExperimentAnswer.of(experiment, experiments.get(name).compiled)

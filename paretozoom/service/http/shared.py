@@ -13,7 +13,6 @@ from litestar.params import PathParameter
 from paretozoom.problem import Problem
 from paretozoom.records import Refused
 from paretozoom.service.http.bodies import LARGEST, NAME, Failure
-from paretozoom.service.writing.keeper import Keeper
 
 ALL = "/v1/experiments"
 ONE = "/v1/experiments/{name:str}"
@@ -40,10 +39,10 @@ WHY_NOT = {
 }
 
 
-def checked_batch(keeper: Keeper, field: str, given: list[Entry]) -> dict[str, Entry]:
+def checked_batch(most: int, field: str, given: list[Entry]) -> dict[str, Entry]:
     """The entries of a batch by their places, `rewards[0]` and so on; more than one request may hold is refused."""
-    if not 1 <= len(given) <= keeper.limits.batch:
-        raise Refused(f"{field}: {len(given)} given, expected 1 to {keeper.limits.batch}")
+    if not 1 <= len(given) <= most:
+        raise Refused(f"{field}: {len(given)} given, expected 1 to {most}")
     return {f"{field}[{k}]": entry for k, entry in enumerate(given)}
 
 

@@ -11,7 +11,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from paretozoom.service.writing.keeper import Keeper
+    from paretozoom.service.writing.live import LiveExperiments
 
 BUCKETS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)
 
@@ -37,24 +37,24 @@ class Meters:
             meter = self._acts[act] = self._latency.labels(act)
         meter.observe(time.perf_counter() - began)
 
-    def text(self, keeper: Keeper, only: str | None = None) -> bytes:
+    def text(self, experiments: LiveExperiments, only: str | None = None) -> bytes:
         """Everything, or what concerns one experiment, as Prometheus reads it."""
         now = CollectorRegistry()
-        now.register(_Experiments(keeper, only))
+        now.register(_Collector(experiments, only))
         return generate_latest(self._registry) + generate_latest(now)
 
 
-class _Experiments:
+class _Collector:
     """What the experiments say of themselves."""
 
-    def __init__(self, keeper: Keeper, only: str | None) -> None:
-        self._keeper = keeper
+    def __init__(self, experiments: LiveExperiments, only: str | None) -> None:
+        self._experiments = experiments
         self._only = only
 
     def collect(self) -> Iterator[Any]:
         """One family after another."""
-        kept = [(name, k.experiment) for name, k in sorted(self._keeper.kept.items()) if self._only in (None, name)]
-        found = [(name, experiment) for name, experiment in kept if experiment is not None]
+        live = [(name, one) for name, one in sorted(self._experiments.by_name.items()) if self._only in (None, name)]
+        found = [(name, one.experiment) for name, one in live if one.experiment is not None]
         for what in ("decisions", "rewards", "expiries", "cancellations"):
             family = CounterMetricFamily(f"paretozoom_{what}", f"{what} so far", labels=["experiment"])
             for name, experiment in found:
@@ -64,18 +64,18 @@ class _Experiments:
         size = GaugeMetricFamily("paretozoom_model_bytes", "held for what was learned", labels=["experiment"])
         mean = GaugeMetricFamily("paretozoom_mean_reward", "of all rewards so far", labels=["experiment", "objective"])
         for name, experiment in found:
-            waiting.add_metric([name], len(experiment.opened))
+            waiting.add_metric([name], len(experiment.open_decisions))
             size.add_metric([name], experiment.policy.nbytes)
             totals, told = experiment.counts.totals, experiment.counts.told
             for objective in sorted(totals.keys() & told.keys()):
                 mean.add_metric([name, objective], totals[objective] / max(1, told[objective]))
         yield from (waiting, size, mean)
         share = GaugeMetricFamily("paretozoom_front_share", "of recent decisions, by belief", labels=["experiment"])
-        even = GaugeMetricFamily("paretozoom_local_entropy", "of recent decisions on it", labels=["experiment"])
-        for name, kept_now in sorted(self._keeper.kept.items()):
-            plays = kept_now.plays
-            if plays is not None and plays.share is not None:
-                share.add_metric([name], plays.share)
-            if plays is not None and plays.evenness is not None:
-                even.add_metric([name], plays.evenness)
-        yield from (share, even)
+        entropy = GaugeMetricFamily("paretozoom_local_entropy", "of recent decisions on it", labels=["experiment"])
+        for name, one in sorted(self._experiments.by_name.items()):
+            fairness = one.fairness
+            if fairness is not None and fairness.front_share is not None:
+                share.add_metric([name], fairness.front_share)
+            if fairness is not None and fairness.local_entropy is not None:
+                entropy.add_metric([name], fairness.local_entropy)
+        yield from (share, entropy)

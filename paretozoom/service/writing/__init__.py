@@ -1,1 +1,1 @@
-"""The one writer: groups, commits, snapshots, and what is read when a service starts."""
+"""The experiments as they are served, and the one writer: groups, commits, snapshots."""

@@ -53,7 +53,7 @@ def test_a_mistake_of_the_service_shows_nothing_of_its_inside(
     def fail(*_: Any, **__: Any) -> None:
         raise RuntimeError("a secret of the inside")
 
-    policy = type(experiment.client.app.state.keeper.kept[experiment.name].experiment.policy)
+    policy = type(experiment.client.app.state.experiments.by_name[experiment.name].experiment.policy)
     with monkeypatch.context() as patch:
         for name in ("propose", "front"):
             patch.setattr(policy, name, fail)

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from paretozoom.commands.cli import app as commands
 from paretozoom.records import Refused
 from paretozoom.service import app as app_module
-from paretozoom.service.access.tokens import SCOPES, Tokens, new_token, write
+from paretozoom.service.access.tokens import SCOPES, Tokens, append_event, new_token
 from paretozoom.service.running import serve
 from paretozoom.store import Store, open_store
 from paretozoom.store.events import TokenRevoked
@@ -59,12 +59,12 @@ class Guarded:
     def token(self, *scopes: str, experiment: str | None = None, expires: float | None = None) -> str:
         """A token that the service knows."""
         text, event = new_token(scopes, experiment, expires)
-        write(self.store, event)
+        append_event(self.store, event)
         self.client.app.state.tokens.refresh(self.store)
         return text
 
     def revoke(self, token: str) -> None:
-        write(self.store, TokenRevoked(token.split("_")[1]))
+        append_event(self.store, TokenRevoked(token.split("_")[1]))
         self.client.app.state.tokens.refresh(self.store)
 
     def send(self, key: tuple[str, str], header: str | None, act: str = "pause") -> Any:

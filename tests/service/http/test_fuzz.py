@@ -44,12 +44,12 @@ def real(client: Service) -> bytes:
 def send(client: Service, data: bytes) -> int:
     """Import bytes as a new experiment; if they are taken, it must be one that works."""
     name = next(_names)
-    before = client.app.state.keeper.store.logs()
+    before = client.app.state.experiments.store.logs()
     answer = client.put(f"{ALL}/{name}/snapshot", content=data)
     if answer.status_code == 201:
         copy = Remote(client, name)
         until(lambda: copy.get().json()["ready"])
-        for entry in copy.client.app.state.keeper.kept[name].experiment.policy.open:
+        for entry in copy.client.app.state.experiments.by_name[name].experiment.policy.open:
             assert copy.reward(entry.number, right=0.5).status_code in (200, 409, 410)
         made = copy.decide(0.25)
         if copy.get().json()["status"] == "running":
@@ -61,7 +61,7 @@ def send(client: Service, data: bytes) -> int:
     else:
         refused(answer, 400)
         assert client.get(f"{ALL}/{name}").status_code == 404
-        assert client.app.state.keeper.store.logs() == before
+        assert client.app.state.experiments.store.logs() == before
     assert client.get("/live").status_code == 200
     return int(answer.status_code)
 

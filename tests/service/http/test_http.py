@@ -25,7 +25,7 @@ class Clock:
 
     def __init__(self, remote: Remote) -> None:
         self.now = time.time()
-        remote.client.app.state.keeper._now = lambda: self.now
+        remote.client.app.state.experiments.now = lambda: self.now
 
 
 # Experiments.
@@ -488,9 +488,9 @@ def test_a_service_with_nothing_to_do_rests(client: Service, monkeypatch: pytest
     experiment.reward(experiment.number())
     time.sleep(0.1)
     turns = []
-    keeper = client.app.state.keeper
-    serve = keeper._serve
-    monkeypatch.setattr(keeper, "_serve", lambda group: turns.append(1) or serve(group))
+    writer = client.app.state.writer
+    serve = writer._serve
+    monkeypatch.setattr(writer, "_serve", lambda group: turns.append(1) or serve(group))
     time.sleep(0.2)
     assert len(turns) < 5
 
@@ -623,19 +623,19 @@ def test_metrics_are_counted(experiment: Remote) -> None:
 
 def test_the_service_is_alive_before_it_is_ready(client: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     assert client.get("/ready").text == "ready\n"
-    monkeypatch.setattr(client.app.state.keeper, "started", False)
+    monkeypatch.setattr(client.app.state.experiments, "compiled", False)
     refused(client.get("/ready"), 503, "compiled")
     assert client.get("/live").text == "alive\n"
 
 
 def test_what_is_not_compiled_yet_is_worth_another_try(client: Service, experiment: Remote) -> None:
-    kept = client.app.state.keeper.kept[experiment.name]
-    kept.compiled = False
+    live = client.app.state.experiments.by_name[experiment.name]
+    live.compiled = False
     for answer in (experiment.decide(), experiment.get("/front?context=[0.5]"), experiment.get("/snapshot")):
         refused(answer, 503, "compiled")
         assert answer.headers["retry-after"] == "1"
     assert experiment.get().json()["ready"] is False
-    kept.compiled = True
+    live.compiled = True
     assert experiment.number() == 0
 
 

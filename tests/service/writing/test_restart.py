@@ -16,8 +16,8 @@ from paretozoom import Random
 from paretozoom.commands.cli import app as commands
 from paretozoom.records import Refused
 from paretozoom.service.experiments.experiment import Experiment
-from paretozoom.service.writing import keeper
-from paretozoom.service.writing.keeper import Keeper
+from paretozoom.service.writing import live
+from paretozoom.service.writing.live import LiveExperiments
 from paretozoom.service.writing.loading import load_experiment, replay_experiment, verify
 from paretozoom.store import Away
 from tests.service.remote import ALL, Process, Remote, begin, command, refused, serving, until
@@ -28,7 +28,7 @@ NAME = "kept"
 
 def digest(client: TestClient[Any], name: str = NAME) -> str:
     """Of the state that a service has in its memory."""
-    experiment: Experiment = client.app.state.keeper.kept[name].experiment
+    experiment: Experiment = client.app.state.experiments.by_name[name].experiment
     return experiment.digest()
 
 
@@ -128,7 +128,7 @@ def test_an_experiment_that_could_not_be_read_at_the_start_is_read_later(
             raise failures.pop()
         return load_experiment(*arguments)
 
-    monkeypatch.setattr(keeper, "load_experiment", load)
+    monkeypatch.setattr(live, "load_experiment", load)
     with serving(lived) as client:
         experiment = Remote(client, NAME)
         until(lambda: experiment.decide().status_code == 201, patience=3)
@@ -170,7 +170,7 @@ def test_snapshots_are_saved_now_and_then(folder: Path, lightly: None) -> None:
 
 def test_an_experiment_that_another_process_holds_is_not_served(lived: Path) -> None:
     with opened(lived) as store:
-        store.hold(NAME)
+        store.lock(NAME)
         done = command("serve", "--port", "0", "--store", str(lived))
         assert done.returncode == 2
         lock = lived / "locks" / "kept.lock"
@@ -181,7 +181,7 @@ def test_an_experiment_that_another_process_holds_is_not_served(lived: Path) -> 
 
 def test_an_experiment_that_another_process_began_is_declined(lived: Path) -> None:
     with serving(lived) as client, opened(lived) as store:
-        store.hold("copy")
+        store.lock("copy")
         answer = client.put(f"{ALL}/copy/snapshot", content=client.get(f"{ALL}/{NAME}/snapshot").content)
         refused(answer, 503, "another process holds this experiment")
 
@@ -264,7 +264,7 @@ def test_the_log_of_another_version_is_refused(lived: Path, monkeypatch: pytest.
             with pytest.raises(Refused, match="experiment 'kept': is of version 1 of random, this is version 2"):
                 read(store, NAME)
         with pytest.raises(Refused, match="is of version 1"):
-            asyncio.run(Keeper(store).start())
+            asyncio.run(LiveExperiments(store).start())
         assert store.logs() == {NAME: 20}
 
 

@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from paretozoom import Objective, Problem, Real
 from paretozoom.records import Refused
 from paretozoom.service.declined import Declined
-from paretozoom.service.experiments.draft import NotOpen
 from paretozoom.service.experiments.experiment import Experiment
-from paretozoom.service.writing.keeper import Keeper
+from paretozoom.service.experiments.pending import NotOpen
+from paretozoom.service.writing.live import LiveExperiments
 from paretozoom.service.writing.loading import load_experiment, replay_experiment
+from paretozoom.service.writing.writer import Writer
 from paretozoom.store import Addition, Away, Entry, Store, open_store
 from paretozoom.store.events import Created, Paused
 
@@ -107,56 +108,79 @@ ACTS = st.one_of(
 GROUPS = st.lists(st.tuples(st.lists(ACTS, min_size=1, max_size=6), st.floats(0, 7)), min_size=1, max_size=8)
 
 
-async def answer_of(keeper: Keeper, act: tuple[Any, ...]) -> Any:
+class Service:
+    """A writer and its experiments, the first of which is "t"."""
+
+    def __init__(self, store: Store, **given: Any) -> None:
+        self.experiments = LiveExperiments(store, **given)
+        self.writer = Writer(self.experiments)
+
+    async def start(self, **created: Any) -> None:
+        await self.experiments.start()
+        self.writer.start()
+        await self.experiments.create("t", Created(PROBLEM, "random", {}, 1, 1, by="test", **created))
+        while not self.experiments.get("t").compiled:
+            await asyncio.sleep(0.001)
+
+    async def submit(self, act: Any, request_ids: Any = ()) -> Any:
+        return await self.writer.submit("t", act, request_ids)
+
+    def digest(self) -> str:
+        return self.experiments.find("t").digest()
+
+    async def stop(self) -> None:
+        await self.writer.stop()
+        await self.experiments.stop()
+
+
+async def answer_of(service: Service, act: tuple[Any, ...]) -> Any:
     """What a request is answered with, in the words of the model."""
     kind, *given = act
     try:
         if kind == "decide":
             request, deferred = given
             ids = [] if request is None else [request]
-            decided = await keeper.submit(
-                "t", lambda draft: draft.decide([0.5], request=request, deferred=deferred), ids
+            decided = await service.submit(
+                lambda pending: pending.decide([0.5], request=request, deferred=deferred), ids
             )
             return decided.decision.number
         if kind in ("pause", "resume"):
-            return await keeper.submit("t", lambda draft: getattr(draft, kind)("ops"))
-        return await keeper.submit("t", lambda draft: getattr(draft, kind)(*given))
+            return await service.submit(lambda pending: getattr(pending, kind)("ops"))
+        return await service.submit(lambda pending: getattr(pending, kind)(*given))
     except Declined:
         return "declined"
     except NotOpen as closed:
-        return await by_the_log(keeper, kind, closed.number, *given[1:])
+        return await by_the_log(service, kind, closed.number, *given[1:])
 
 
-async def by_the_log(keeper: Keeper, kind: str, number: int, reward: Any = None) -> Any:
+async def by_the_log(service: Service, kind: str, number: int, reward: Any = None) -> Any:
     """As the routes answer for decisions that are closed."""
-    from paretozoom.service.experiments.fates import became_of, check_told
+    from paretozoom.service.experiments.outcomes import check_repeated, history_of
 
-    events = [entry.event for entry in await keeper.look_up("t", number)]
+    experiment = service.experiments.find("t")
+    events = [entry.event for entry in await service.experiments.entries_about("t", number)]
     if kind == "reward":
         try:
-            check_told(number, events, reward, keeper.find("t"))
+            check_repeated(number, events, reward, experiment)
         except Declined:
             return "declined"
         return False
-    return None if kind == "cancel" and became_of(events, keeper.find("t")).fate == "cancelled" else "declined"
+    return None if kind == "cancel" and history_of(events, experiment).outcome == "cancelled" else "declined"
 
 
 async def play(store: Store, groups: list[tuple[list[Any], float]]) -> None:
     model, clock = Model(), [0.0]
-    keeper = Keeper(store, now=lambda: clock[0])
-    await keeper.start()
-    await keeper.create("t", Created(PROBLEM, "random", {}, 1, 1, by="test", wait=WAIT))
-    while not keeper.kept["t"].compiled:
-        await asyncio.sleep(0.001)
+    service = Service(store, now=lambda: clock[0])
+    await service.start(wait=WAIT)
     for acts, later in groups:
-        answers = await asyncio.gather(*(answer_of(keeper, act) for act in acts))
+        answers = await asyncio.gather(*(answer_of(service, act) for act in acts))
         expected = [getattr(model, act[0])(*act[1:]) for act in acts]
         assert answers == expected
         clock[0] += later
         model.now, model.answered = clock[0], len(model.decisions)
-    live = keeper.find("t").digest()
+    live = service.digest()
     assert live == replay_experiment(store, "t").digest() == load_experiment(store, "t")[0].digest()
-    await keeper.stop()
+    await service.stop()
     assert load_experiment(store, "t")[0].digest() == replay_experiment(store, "t").digest()
 
 
@@ -195,23 +219,20 @@ def test_a_failed_commit_leaves_no_trace(tmp_path: Path, written: bool) -> None:
 
     async def scenario() -> None:
         store = Failing(open_store(tmp_path))
-        keeper = Keeper(store)
-        await keeper.start()
-        await keeper.create("t", Created(PROBLEM, "random", {}, 1, 1, by="test"))
-        while not keeper.kept["t"].compiled:
-            await asyncio.sleep(0.001)
-        first = await keeper.submit("t", lambda draft: draft.decide([0.1]))
-        before = keeper.find("t").digest()
+        service = Service(store)
+        await service.start()
+        first = await service.submit(lambda pending: pending.decide([0.1]))
+        before = service.digest()
         store.failures = [(Away("gone"), written)]
         with pytest.raises(Declined, match="cannot be reached"):
-            await keeper.submit("t", lambda draft: draft.decide([0.2], request="q"), ["q"])
-        again = await keeper.submit("t", lambda draft: draft.decide([0.2], request="q"), ["q"])
+            await service.submit(lambda pending: pending.decide([0.2], request="q"), ["q"])
+        again = await service.submit(lambda pending: pending.decide([0.2], request="q"), ["q"])
         assert again.decision.number == 1
         assert before == replay_experiment(store, "t", 2).digest()
         assert first.decision.number == 0
-        assert keeper.find("t").digest() == replay_experiment(store, "t").digest()
+        assert service.digest() == replay_experiment(store, "t").digest()
         assert [entry.event.request for entry in store.read("t", 1)] == [None, "q"]
-        await keeper.stop()
+        await service.stop()
 
     asyncio.run(scenario())
 
@@ -219,17 +240,14 @@ def test_a_failed_commit_leaves_no_trace(tmp_path: Path, written: bool) -> None:
 def test_a_writer_that_lost_its_lock_reads_again(tmp_path: Path) -> None:
     async def scenario() -> None:
         store = open_store(tmp_path)
-        keeper = Keeper(store)
-        await keeper.start()
-        await keeper.create("t", Created(PROBLEM, "random", {}, 1, 1, by="test"))
-        while not keeper.kept["t"].compiled:
-            await asyncio.sleep(0.001)
+        service = Service(store)
+        await service.start()
         store.append([Addition("t", 1, [Paused("somebody else")], 1.0)])
         with pytest.raises(Declined, match="another process has written"):
-            await keeper.submit("t", lambda draft: draft.decide([0.1]))
+            await service.submit(lambda pending: pending.decide([0.1]))
         with pytest.raises(Declined, match="is paused"):
-            await keeper.submit("t", lambda draft: draft.decide([0.1]))
-        await keeper.stop()
+            await service.submit(lambda pending: pending.decide([0.1]))
+        await service.stop()
         store.close()
 
     asyncio.run(scenario())
@@ -241,19 +259,16 @@ def test_a_deadline_that_came_is_looked_at_once(tmp_path: Path, monkeypatch: pyt
     async def scenario() -> int:
         clock, looked = [0.0], []
         store = open_store(tmp_path)
-        keeper = Keeper(store, now=lambda: clock[0])
-        await keeper.start()
-        await keeper.create("t", Created(PROBLEM, "random", {}, 1, 1, by="test", wait=WAIT))
-        while not keeper.kept["t"].compiled:
-            await asyncio.sleep(0.001)
-        decided = await keeper.submit("t", lambda draft: draft.decide([0.1]))
-        await keeper.submit("t", lambda draft: draft.reward(decided.decision.number, [1.0, 0.0]))
-        serve = keeper._serve
-        monkeypatch.setattr(keeper, "_serve", lambda group: looked.append(group) or serve(group))
+        service = Service(store, now=lambda: clock[0])
+        await service.start(wait=WAIT)
+        decided = await service.submit(lambda pending: pending.decide([0.1]))
+        await service.submit(lambda pending: pending.reward(decided.decision.number, [1.0, 0.0]))
+        serve = service.writer._serve
+        monkeypatch.setattr(service.writer, "_serve", lambda group: looked.append(group) or serve(group))
         clock[0] = WAIT + 1
-        await keeper.submit("t", lambda draft: draft.pause("ops"))
+        await service.submit(lambda pending: pending.pause("ops"))
         await asyncio.sleep(0.05)
-        await keeper.stop()
+        await service.stop()
         store.close()
         return len(looked)
 

@@ -1,4 +1,4 @@
-"""Memory that is given back: what is freed after a snapshot or the growth of a model leaves the process."""
+"""The allocator gives memory back: what is freed after a snapshot or the growth of a model leaves the process."""
 
 from __future__ import annotations
 

@@ -12,9 +12,9 @@ import pytest
 from paretozoom.service import app as app_module
 from paretozoom.service import create_app
 from paretozoom.service.http.bodies import NAME
-from paretozoom.service.writing.holding import RESERVED, Serving
-from paretozoom.service.writing.keeper import Keeper
-from paretozoom.store import Held, Store, open_store
+from paretozoom.service.writing.live import LiveExperiments
+from paretozoom.service.writing.store_lock import RESERVED, StoreLock
+from paretozoom.store import Locked, Store, open_store
 from tests.postgres import postgres_server, postgres_url
 from tests.service.remote import begin, command, serving, until
 from tests.store.contract import add, pauses
@@ -41,16 +41,16 @@ def holders(url: str, *, end: bool = False) -> set[int]:
 
 
 def test_an_empty_store_is_served_once(where: Path | str) -> None:
-    async def start(store: Store) -> Keeper:
-        keeper = Keeper(store)
-        await keeper.start()
-        return keeper
+    async def start(store: Store) -> LiveExperiments:
+        experiments = LiveExperiments(store)
+        await experiments.start()
+        return experiments
 
     async def scenario() -> None:
         with opened(where) as store, opened(where) as other:
             first = await start(store)
-            await first.hold_store()  # it is held already
-            with pytest.raises(Held, match=r"another service is running on it; log '_service'"):
+            await first.lock_store_again()  # it is locked already
+            with pytest.raises(Locked, match=r"another service is running on it; log '_service'"):
                 await start(other)
             assert other.logs() == {}
             await first.stop()
@@ -69,12 +69,12 @@ def test_a_start_that_fails_holds_nothing(tmp_path: Path) -> None:
             pass
 
     with opened(tmp_path) as store:
-        experiment = store.hold("kept")
+        experiment = store.lock("kept")
         add(store, "kept", *pauses(1))
-        with pytest.raises(Held, match="log 'kept'"):
+        with pytest.raises(Locked, match="log 'kept'"):
             asyncio.run(fail(open_store(tmp_path)))
         experiment.release()
-        Serving(store).take()
+        StoreLock(store).acquire()
 
 
 def test_the_reason_is_all_that_a_start_that_fails_says(tmp_path: Path, lightly: None) -> None:
@@ -96,8 +96,8 @@ def test_a_service_takes_its_store_again_after_it_was_lost(
     with serving(open_store(postgres_url)), opened(postgres_url) as other:
         (before,) = holders(postgres_url, end=True)
         until(lambda: len(holders(postgres_url) - {before}) == 1, patience=20)
-        with pytest.raises(Held):
-            Serving(other).take()
+        with pytest.raises(Locked):
+            StoreLock(other).acquire()
     until(lambda: not holders(postgres_url), patience=20)
 
 
@@ -106,12 +106,12 @@ def test_a_service_that_lost_its_store_to_another_goes_on_looking(
 ) -> None:
     monkeypatch.setattr(app_module, "SECONDS_BETWEEN_LOOKS", 0.02)
     with opened(postgres_url) as other, serving(open_store(postgres_url)) as client:
-        faster = Serving(other)
-        monkeypatch.setattr(client.app.state.keeper, "_stopping", True)  # it does not look
+        faster = StoreLock(other)
+        monkeypatch.setattr(client.app.state.experiments, "_stopping", True)  # it does not look
         holders(postgres_url, end=True)
         until(lambda: not holders(postgres_url), patience=20)
-        faster.take()
-        monkeypatch.setattr(client.app.state.keeper, "_stopping", False)
+        faster.acquire()
+        monkeypatch.setattr(client.app.state.experiments, "_stopping", False)
         until(lambda: "the store cannot be held" in caplog.text, patience=20)
         faster.release()
         until(lambda: len(holders(postgres_url)) == 1, patience=20)
@@ -123,7 +123,7 @@ def test_services_of_two_schemas_do_not_meet(postgres_url: str) -> None:
         connection.execute("CREATE SCHEMA elsewhere")
     elsewhere = f"{postgres_url}&options=-c%20search_path%3Delsewhere"
     with opened(postgres_url) as store, opened(elsewhere) as other, opened(elsewhere) as third:
-        Serving(store).take()
-        Serving(other).take()
-        with pytest.raises(Held):
-            Serving(third).take()
+        StoreLock(store).acquire()
+        StoreLock(other).acquire()
+        with pytest.raises(Locked):
+            StoreLock(third).acquire()

@@ -11,7 +11,7 @@ import pytest
 LEFT_BEHIND = """
 import numpy as np
 from pathlib import Path
-from paretozoom.service.writing.memory import give_back_large_blocks
+from paretozoom.service.allocator import give_back_large_blocks
 
 def resident():
     lines = Path("/proc/self/status").read_text().splitlines()

@@ -1,4 +1,4 @@
-"""How bodies are read: by their types, to the letter, and a refusal names the field and the value."""
+"""How bodies are decoded: by their types, to the letter, and a refusal names the field and the value."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ STEP = re.compile(r"\.([A-Za-z_]+)|\[(\d+)\]")
 LONGEST = 80  # letters of a value in a refusal
 
 
-class Strictly(AbstractDTO[Any]):
+class StrictBody(AbstractDTO[Any]):
     """Reads a body as the type of its handler says: "1" is not a number, and nothing is converted."""
 
     _decoders: ClassVar[dict[str, msgspec.json.Decoder[Any]]] = {}
 
     def decode_bytes(self, value: bytes) -> Any:
         """The body."""
-        return read(value, self._decoders[self.asgi_connection.route_handler.handler_id])
+        return decode(value, self._decoders[self.asgi_connection.route_handler.handler_id])
 
     @classmethod
     def create_for_field_definition(cls, field_definition: FieldDefinition, handler_id: str, *_: Any) -> None:
@@ -55,10 +55,10 @@ class Strictly(AbstractDTO[Any]):
         return False
 
 
-def read(body: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
+def decode(body: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
     """What a body says.
 
-    >>> read(b'{"a": [1, "2"]}', msgspec.json.Decoder(dict[str, list[int]]))
+    >>> decode(b'{"a": [1, "2"]}', msgspec.json.Decoder(dict[str, list[int]]))
     Traceback (most recent call last):
     paretozoom.records.Refused: body: {'a': [1, '2']}: expected `int`, got `str`
     """

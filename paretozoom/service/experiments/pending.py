@@ -1,4 +1,4 @@
-"""What a group of requests adds to an experiment: checked against it and against each other, not yet written down."""
+"""Events of a group of requests: checked against their experiment and against each other, not yet written down."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from paretozoom.service.declined import Declined, at
-from paretozoom.service.experiments.experiment import Experiment, Status
+from paretozoom.service.experiments.experiment import Experiment, OpenDecision, Status
 from paretozoom.store.events import Activated, Cancelled, Decided, Event, Expired, Paused, Resumed, Retired, Rewarded
 
 Given = TypeVar("Given")
@@ -23,19 +23,20 @@ class NotOpen(Exception):
         self.number = number
 
 
-class Draft:
+class Pending:
     """The events that a group of requests adds to an experiment, which does not change.
 
-    `known` are decisions that were made earlier for requests of the group, `most_open` the limit of open decisions.
+    `decided_before` are decisions that were made earlier, by the ids of requests of the group, `most_open` is the limit
+    of open decisions.
 
     >>> from paretozoom import PaperTask
     >>> from paretozoom.store.events import Created, Entry
     >>> begin = Entry(1, 0.0, Created(PaperTask().problem, "random", {}, 7, 1, by="loopback"))
-    >>> draft = Draft(Experiment("prices", begin), now=1.0)
-    >>> decided = draft.decide({"x": 0.5}, request="a")
-    >>> draft.decide({"x": 0.5}, request="a") is decided, draft.decide({"x": 0.5}).decision.number
+    >>> pending = Pending(Experiment("prices", begin), now=1.0)
+    >>> decided = pending.decide({"x": 0.5}, request="a")
+    >>> pending.decide({"x": 0.5}, request="a") is decided, pending.decide({"x": 0.5}).decision.number
     (True, 1)
-    >>> len(draft.events)
+    >>> len(pending.events)
     2
     """
 
@@ -43,14 +44,14 @@ class Draft:
         self,
         experiment: Experiment,
         now: float,
-        known: Mapping[str, Decided] | None = None,
+        decided_before: Mapping[str, Decided] | None = None,
         most_open: int = 1_000_000,
     ) -> None:
         self.experiment = experiment
         self.now = now
         self.events: list[Event] = []
         self._most_open = most_open
-        self._known = dict(known or {})
+        self._decided_before = dict(decided_before or {})
         self._decided = 0
         self._told: dict[int, dict[str, float]] = {}
         self._closed: dict[int, type[Event]] = {}
@@ -58,14 +59,14 @@ class Draft:
         self._status = experiment.status
         self._scratch = np.empty(len(experiment.problem.objectives))
 
-    def all_or_none(self, act: Callable[[Draft, Given], Answer], wanted: Mapping[str, Given]) -> list[Answer]:
+    def all_or_none(self, act: Callable[[Pending, Given], Answer], wanted: Mapping[str, Given]) -> list[Answer]:
         """Do the same with all of some wishes, by their places in a request; if one raises, none is done."""
-        before = len(self.events), dict(self._known), self._decided, dict(self._told), dict(self._closed)
+        before = len(self.events), dict(self._decided_before), self._decided, dict(self._told), dict(self._closed)
         place = ""
         try:
             return [act(self, wanted[place := one]) for one in wanted]
         except Exception:
-            count, self._known, self._decided, self._told, self._closed = before
+            count, self._decided_before, self._decided, self._told, self._closed = before
             del self.events[count:]
             with at(place):
                 raise
@@ -77,8 +78,8 @@ class Draft:
     ) -> Decided:
         """Decide for a context; a request that was met before gets the same decision."""
         experiment = self.experiment
-        if request is not None and request in self._known:
-            before = self._known[request]
+        if request is not None and request in self._decided_before:
+            before = self._decided_before[request]
             plain = experiment.problem.encode_context(context, np.empty(experiment.problem.dim))
             if (plain, feasible, deferred) != (before.decision.context, before.feasible, before.deferred):
                 raise Declined(409, f"request_id: {request!r} was used with the context {before.decision.context!r}")
@@ -87,20 +88,20 @@ class Draft:
             raise Declined(410, f"experiment {experiment.name!r}: is retired")
         if self._status == "paused":
             raise Declined(409, f"experiment {experiment.name!r}: is paused")
-        if len(experiment.opened) + self._decided >= self._most_open:
+        if len(experiment.open_decisions) + self._decided >= self._most_open:
             raise Declined(429, f"experiment {experiment.name!r}: {self._most_open:,} decisions wait for rewards")
         decision = experiment.policy.propose(context, feasible=feasible, ahead=self._decided)
         self._decided += 1
         event = Decided(decision, deferred, request, feasible)
         if request is not None:
-            self._known[request] = event
+            self._decided_before[request] = event
         self.events.append(event)
         return event
 
     def activate(self, number: int) -> None:
         """A deferred decision was shown; again is fine."""
-        opened = self._find(number)
-        if opened.deferred and number not in self._activated:
+        found = self._find(number)
+        if found.deferred and number not in self._activated:
             self._activated.add(number)
             self.events.append(Activated(number))
 
@@ -108,8 +109,8 @@ class Draft:
         """A decision was never shown; again is fine."""
         if self._closed.get(number) is Cancelled:
             return
-        opened = self._find(number)
-        if opened.reward or self._told.get(number):
+        found = self._find(number)
+        if found.reward or self._told.get(number):
             raise Declined(409, f"decision {number}: has a reward already, so it was shown")
         self._closed[number] = Cancelled
         self.events.append(Cancelled(number))
@@ -123,7 +124,7 @@ class Draft:
             told = {**self._find(number).reward, **self._told.get(number, {})}
         else:
             told = self._told[number]
-        news = new_in(number, reward, told, self.experiment.problem.objective_names)
+        news = untold_part(number, reward, told, self.experiment.problem.objective_names)
         if not news:
             return False
         self._told[number] = {**told, **news}
@@ -137,35 +138,35 @@ class Draft:
             raise Declined(410, f"experiment {self.experiment.name!r}: is retired")
         self.experiment.problem.encode_reward(reward, self._scratch)
 
-    def _find(self, number: int) -> Any:
-        opened = self.experiment.opened.get(number)
+    def _find(self, number: int) -> OpenDecision:
+        found = self.experiment.open_decisions.get(number)
         closed = self._closed.get(number)
-        if opened is None:
+        if found is None:
             raise NotOpen(number)
         if closed is Cancelled:
             raise Declined(410, f"decision {number}: was cancelled")
         if closed is Rewarded:
             raise Declined(409, f"decision {number}: has all its rewards")
-        if closed is Expired or (opened.deadline is not None and opened.deadline <= self.now):
-            self._expire(number, opened)
+        if closed is Expired or found.is_late(self.now):
+            self._expire(number, found)
             raise Declined(410, f"decision {number}: has expired")
-        return opened
+        return found
 
     def expire(self, numbers: list[int]) -> None:
         """Close those of some decisions whose time is over."""
         for number in numbers:
-            opened = self.experiment.opened.get(number)
-            if opened is not None and opened.deadline is not None and opened.deadline <= self.now:
-                self._expire(number, opened)
+            found = self.experiment.open_decisions.get(number)
+            if found is not None and found.is_late(self.now):
+                self._expire(number, found)
 
-    def _expire(self, number: int, opened: Any) -> None:
+    def _expire(self, number: int, found: OpenDecision) -> None:
         if number in self._closed:
             return
         self._closed[number] = Expired
-        if opened.deferred and number not in self._activated:  # nobody saw it
+        if found.deferred and number not in self._activated:  # nobody saw it
             self.events.append(Expired(number, None))
             return
-        told = {**opened.reward, **self._told.get(number, {})}
+        told = {**found.reward, **self._told.get(number, {})}
         default = self.experiment.created.default or {}
         missing = {name: value for name, value in default.items() if name not in told}
         self.events.append(Expired(number, missing or None))
@@ -194,10 +195,10 @@ class Draft:
         return True
 
 
-def new_in(number: int, reward: Any, told: Mapping[str, float], names: tuple[str, ...]) -> dict[str, float]:
+def untold_part(number: int, reward: Any, told: Mapping[str, float], names: tuple[str, ...]) -> dict[str, float]:
     """What a reward says that was not told yet; a contradiction is declined.
 
-    >>> new_in(3, {"a": 1, "b": 0.5}, {"a": 1.0}, ("a", "b"))
+    >>> untold_part(3, {"a": 1, "b": 0.5}, {"a": 1.0}, ("a", "b"))
     {'b': 0.5}
     """
     given = reward if isinstance(reward, Mapping) else dict(zip(names, reward, strict=True))

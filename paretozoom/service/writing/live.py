@@ -1,0 +1,234 @@
+"""The experiments of a store as one service serves them: locked, read from their logs, compiled."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+from paretozoom.service.access.tokens import ADMIN_LOG
+from paretozoom.service.declined import Declined
+from paretozoom.service.experiments.compiling import TYPICAL, compile_policy
+from paretozoom.service.experiments.experiment import Experiment
+from paretozoom.service.experiments.fairness import RecentFairness
+from paretozoom.service.experiments.pending import Pending
+from paretozoom.service.limits import Limits
+from paretozoom.service.writing.loading import load_experiment
+from paretozoom.service.writing.store_lock import StoreLock
+from paretozoom.store import Addition, Conflict, Entry, Lock, Store, StoreError
+from paretozoom.store.events import Activated, Created, Decided
+
+log = logging.getLogger("paretozoom")
+Answer = TypeVar("Answer")
+
+
+class LiveExperiment:
+    """An experiment whose log is locked, and its state as far as it is known."""
+
+    def __init__(self, name: str, lock: Lock) -> None:
+        self.name = name
+        self.lock = lock
+        self.experiment: Experiment | None = None  # None: must be read from the log before it is used
+        self.fairness: RecentFairness | None = None
+        self.deadlines: deque[tuple[float, int]] = deque()  # and numbers of decisions, in order
+        self.snapshot_seq = 0  # the entry of the newest snapshot
+        self.read_at = 0.0  # when it was last read from the log
+        self.compiled = False
+
+    def resume(self, experiment: Experiment, snapshot_seq: int) -> None:
+        """Go on from a state that was read from the log."""
+        self.experiment, self.snapshot_seq = experiment, snapshot_seq
+        self.fairness = self.fairness or RecentFairness(experiment.problem)
+        deadlines = ((waiting.deadline, number) for number, waiting in experiment.open_decisions.items())
+        self.deadlines = deque(sorted((deadline, number) for deadline, number in deadlines if deadline is not None))
+
+    def commit(self, pending: Pending) -> None:
+        """Take in events that were written down."""
+        experiment = pending.experiment
+        for event in pending.events:
+            experiment.fold(Entry(experiment.seq + 1, pending.now, event))
+            if isinstance(event, Decided) and self.fairness is not None:
+                self.fairness.sample(event.decision, experiment.policy, pending.now)
+            deadline = experiment.deadline_from(pending.now)
+            if deadline is not None and isinstance(event, (Decided, Activated)):
+                number = event.decision.number if isinstance(event, Decided) else event.number
+                self.deadlines.append((deadline, number))
+
+    @property
+    def unsaved(self) -> int:
+        """How many entries are not in a snapshot."""
+        return 0 if self.experiment is None else self.experiment.seq - self.snapshot_seq
+
+    def pop_late(self, now: float) -> list[int]:
+        """The decisions whose deadlines have come, each named once."""
+        numbers = []
+        while self.deadlines and self.deadlines[0][0] <= now:
+            numbers.append(self.deadlines.popleft()[1])
+        return numbers
+
+    def state(self) -> Experiment:
+        """The experiment, if it is known how far it is."""
+        if self.experiment is None:
+            raise Declined(503, f"experiment {self.name!r}: the store cannot be reached")
+        return self.experiment
+
+    def ready(self) -> Experiment:
+        """The experiment, if it can decide now."""
+        experiment = self.state()
+        if not self.compiled:
+            raise Declined(503, f"experiment {self.name!r}: kernels are being compiled; try again in a minute")
+        return experiment
+
+
+class LiveExperiments:
+    """All experiments of a store.
+
+    They are used on one event loop. Only the store is used in other threads: an experiment never is.
+    """
+
+    def __init__(self, store: Store, limits: Limits | None = None, *, now: Callable[[], float] = time.time) -> None:
+        self.store = store
+        self.limits = limits or Limits()
+        self.now = now
+        self.by_name: dict[str, LiveExperiment] = {}
+        self.compiled = False  # the kernels of all that were there at the start
+        self.changed = asyncio.Event()  # an experiment can be used that could not before
+        self._store_lock = StoreLock(store)
+        self._store_thread = ThreadPoolExecutor(1, "paretozoom-store")
+        self._compiling_thread = ThreadPoolExecutor(1, "paretozoom-compile")
+        self._compilations: dict[str, asyncio.Future[None]] = {}  # by policy
+        self._creating = asyncio.Lock()
+        self._stopping = False
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    # Life.
+
+    async def start(self) -> None:
+        """Lock the store and read every experiment of it; raises `Locked` if another process has one."""
+        await self.in_store_thread(self._store_lock.acquire)
+        for name in await self.in_store_thread(self.store.logs):
+            if name == ADMIN_LOG:
+                continue
+            self.by_name[name] = LiveExperiment(name, await self.in_store_thread(self.store.lock, name))
+        for live in self.by_name.values():
+            await self.reload(live)
+
+    async def lock_store_again(self) -> None:
+        """Lock the store if its lock was lost with the database; raises `Locked` if another service was faster."""
+        if not self._stopping:
+            await self.in_store_thread(self._store_lock.acquire)
+
+    async def stop(self) -> None:
+        """Give back all locks."""
+        self._stopping = True
+        for live in self.by_name.values():
+            await self.in_store_thread(live.lock.release)
+        await self.in_store_thread(self._store_lock.release)
+        self._store_thread.shutdown()
+        self._compiling_thread.shutdown(wait=False, cancel_futures=True)
+
+    async def in_store_thread(self, function: Callable[..., Answer], *arguments: Any) -> Answer:
+        """Call what uses the store, one call after another."""
+        return await asyncio.get_running_loop().run_in_executor(self._store_thread, lambda: function(*arguments))
+
+    # Experiments.
+
+    def get(self, name: str) -> LiveExperiment:
+        """An experiment that may not be ready."""
+        if name not in self.by_name:
+            raise Declined(404, f"experiment {name!r}: there is none of this name")
+        return self.by_name[name]
+
+    def find(self, name: str) -> Experiment:
+        """An experiment to look at; whoever changes it submits to the writer."""
+        return self.get(name).ready()
+
+    async def entries_about(self, name: str, number: int) -> list[Entry]:
+        """All that the log says of a decision."""
+        return await asyncio.to_thread(lambda: list(self.store.read(name, number=number)))
+
+    async def create(self, name: str, created: Created, snapshot: bytes | None = None) -> Experiment:
+        """Begin an experiment, from a snapshot if there is one."""
+        async with self._creating:
+            if name in self.by_name:
+                raise Declined(409, f"experiment {name!r}: exists already")
+            if len(self.by_name) >= self.limits.experiments:
+                raise Declined(429, f"experiments: there are {len(self.by_name)} already")
+            now = self.now()
+            if snapshot is None:
+                experiment = Experiment(name, Entry(1, now, created))
+            else:
+                experiment = Experiment.load(name, snapshot)
+                experiment.created, experiment.created_at, experiment.seq = created, now, 1
+            data = None if snapshot is None else experiment.dump().to_bytes()
+            lock = await self.in_store_thread(self.store.lock, name)
+            try:
+                addition = Addition(name, 0, [created], now, snapshot=data, pinned=True)
+                await self.in_store_thread(self.store.append, [addition])
+            except Conflict as error:
+                await self.in_store_thread(lock.release)
+                raise Declined(409, f"experiment {name!r}: exists already") from error
+            except BaseException:
+                await self.in_store_thread(lock.release)
+                raise
+            live = LiveExperiment(name, lock)
+            live.resume(experiment, 0 if data is None else 1)
+            self.by_name[name] = live
+            self._spawn(self._compile(live))
+            log.info("experiment created", extra={"experiment": name, "by": created.by})
+            return experiment
+
+    async def reload(self, live: LiveExperiment) -> None:
+        """Read an experiment from its log, with the lock in hand."""
+        live.read_at = self.now()
+
+        def load() -> tuple[Experiment, int]:
+            if not live.lock.is_held():
+                live.lock.release()
+                live.lock = self.store.lock(live.name)
+            return load_experiment(self.store, live.name)
+
+        try:
+            experiment, snapshot_seq = await self.in_store_thread(load)
+        except StoreError as error:
+            log.warning("an experiment cannot be read", extra={"experiment": live.name, "error": str(error)})
+        else:
+            live.resume(experiment, snapshot_seq)
+            if not live.compiled and self.compiled:
+                self._spawn(self._compile(live))
+
+    # Compiling.
+
+    async def compile_all(self) -> None:
+        """Compile the kernels of the default policy and of all experiments; then the service is ready."""
+        await self._compile_policy(TYPICAL)
+        for live in list(self.by_name.values()):
+            await self._compile(live)
+        gc.collect()
+        gc.freeze()  # the compiler leaves a million objects, and looking through them takes a tenth of a second
+        self.compiled = True
+
+    async def _compile(self, live: LiveExperiment) -> None:
+        """Compile the kernels of an experiment's policy, once for all of its kind."""
+        if live.experiment is None:
+            return
+        await self._compile_policy(live.experiment.created)
+        live.compiled = True
+        self.changed.set()  # a deadline may have passed meanwhile
+
+    async def _compile_policy(self, created: Created) -> None:
+        if created.policy not in self._compilations:
+            loop = asyncio.get_running_loop()
+            compilation = loop.run_in_executor(self._compiling_thread, compile_policy, created)
+            self._compilations[created.policy] = compilation
+        await self._compilations[created.policy]
+
+    def _spawn(self, work: Any) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
