@@ -72,7 +72,7 @@ class _Collector:
         yield from (waiting, size, mean)
         share = GaugeMetricFamily("paretozoom_front_share", "of recent decisions, by belief", labels=["experiment"])
         entropy = GaugeMetricFamily("paretozoom_local_entropy", "of recent decisions on it", labels=["experiment"])
-        for name, one in sorted(self._experiments.by_name.items()):
+        for name, one in live:
             fairness = one.fairness
             if fairness is not None and fairness.front_share is not None:
                 share.add_metric([name], fairness.front_share)

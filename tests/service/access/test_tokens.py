@@ -17,6 +17,7 @@ from paretozoom.commands.cli import app as commands
 from paretozoom.records import Refused
 from paretozoom.service import app as app_module
 from paretozoom.service.access.tokens import SCOPES, Tokens, append_event, new_token
+from paretozoom.service.experiments.fairness import RecentFairness
 from paretozoom.service.running import serve
 from paretozoom.store import Store, open_store
 from paretozoom.store.events import TokenRevoked
@@ -166,12 +167,13 @@ def test_the_right_token_is_let_through(guarded: Guarded, key: tuple[str, str]) 
         assert answer.status_code not in (401, 403, 404, 405, 500), answer.text
 
 
-def test_a_token_for_one_experiment_sees_that_one_only(guarded: Guarded) -> None:
+def test_a_token_for_one_experiment_sees_that_one_only(guarded: Guarded, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(RecentFairness, "front_share", 0.5)
     headers = {"authorization": f"bearer {guarded.token('read', experiment=OTHER)}"}
     listed = guarded.client.get(ALL, headers=headers).json()["experiments"]
     assert [one["name"] for one in listed] == [OTHER]
     metrics = guarded.client.get("/metrics", headers=headers).text
-    assert f'experiment="{OTHER}"' in metrics
+    assert f'paretozoom_front_share{{experiment="{OTHER}"}} 0.5' in metrics
     assert f'experiment="{MINE}"' not in metrics
 
 
