@@ -1,34 +1,23 @@
-"""The HTTP interface: each function is one kind of request."""
+"""The HTTP interface: each function is one kind of request, and a new one is found by being here."""
 
 from __future__ import annotations
 
-from paretozoom.service.http.decisions import decide, decide_many, look_up_decision, move_decision
-from paretozoom.service.http.experiments import (
-    create_experiment,
-    describe_experiment,
-    list_experiments,
-    move_experiment,
-)
-from paretozoom.service.http.health import live, metrics, ready
-from paretozoom.service.http.learned import export_snapshot, import_snapshot, read_events, show_front
-from paretozoom.service.http.rewards import reward, reward_many
+from importlib import import_module
+from pkgutil import iter_modules
 
-ROUTES = [
-    create_experiment,
-    list_experiments,
-    describe_experiment,
-    move_experiment,
-    decide,
-    decide_many,
-    look_up_decision,
-    move_decision,
-    reward,
-    reward_many,
-    show_front,
-    read_events,
-    export_snapshot,
-    import_snapshot,
-    live,
-    ready,
-    metrics,
-]
+from litestar.handlers import HTTPRouteHandler
+
+
+def find_routes() -> list[HTTPRouteHandler]:
+    """The functions of this folder's modules that are requests, those of one experiment after those of all.
+
+    >>> [sorted(route.paths) for route in find_routes()][:2]
+    [['/v1/experiments'], ['/v1/experiments']]
+    """
+    modules = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
+    found = [member for module in modules for member in vars(module).values() if isinstance(member, HTTPRouteHandler)]
+    routes = {id(route): route for route in found}.values()  # a module may import one of another
+    return sorted(routes, key=lambda route: (not min(route.paths).startswith("/v"), min(route.paths)))
+
+
+ROUTES = find_routes()

@@ -1,4 +1,4 @@
-"""What requests and answers look like."""
+"""What bodies of several requests are made of; a body of one request stands beside it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,8 @@ import msgspec
 from msgspec import Meta
 
 from paretozoom.policies import DEFAULT
-from paretozoom.policies.base import Piece
 from paretozoom.problem import Problem
 from paretozoom.service.experiments.experiment import Counts, Experiment, Status
-from paretozoom.service.experiments.outcomes import Outcome
-from paretozoom.store.events import Decided
 
 NAME = r"^[a-z0-9][a-z0-9._-]{0,63}$(?!\n)"  # "$" alone allows a line's end after it
 REQUEST = r"^[^\x00]+$"
@@ -45,81 +42,6 @@ class NewExperiment(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
         dict[str, float] | None,
         Meta(description="with wait: told for what is missing when a decision expires; else that teaches nothing"),
     ] = None
-
-
-class NewDecision(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A context to decide for."""
-
-    context: dict[str, Any] | list[Any] = {}
-    feasible: Any = None
-    request_id: RequestId | None = None
-    deferred: Annotated[bool, Meta(description="waits until it is activated")] = False
-
-
-class NewDecisions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Contexts to decide for, in order."""
-
-    decisions: list[NewDecision]
-
-
-class NewReward(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The reward of a decision, or a part of it."""
-
-    decision: Id
-    reward: Reward
-
-
-class NewRewards(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Rewards of many decisions; if one is refused, none is taken."""
-
-    rewards: list[NewReward]
-
-
-class DecisionAnswer(msgspec.Struct, frozen=True):
-    """A decision."""
-
-    id: int
-    context: dict[str, Any]
-    arm: Any
-    density: float
-    deferred: bool
-    request_id: str | None
-
-    @classmethod
-    def of(cls, decided: Decided) -> DecisionAnswer:
-        """From what the log says."""
-        decision = decided.decision
-        return cls(decision.number, decision.context, decision.arm, decision.density, decided.deferred, decided.request)
-
-
-class DecisionAnswers(msgspec.Struct, frozen=True):
-    """Decisions in the order of their contexts."""
-
-    decisions: list[DecisionAnswer]
-
-
-class RewardAnswer(msgspec.Struct, frozen=True):
-    """What became of rewards: how many were new, and how many were known already."""
-
-    accepted: int
-    repeated: int
-
-
-class DecisionState(msgspec.Struct, frozen=True):
-    """A decision and what is known of it."""
-
-    decision: DecisionAnswer
-    state: Outcome
-    reward: dict[str, float]
-    default: Annotated[dict[str, float], Meta(description="told for what was missing when it expired")]
-    time: float
-
-
-class FrontAnswer(msgspec.Struct, frozen=True):
-    """The arms that are believed Pareto optimal at a context."""
-
-    context: dict[str, Any]
-    pieces: list[Piece]
 
 
 class ExperimentAnswer(msgspec.Struct, frozen=True):
@@ -164,12 +86,6 @@ class ExperimentAnswer(msgspec.Struct, frozen=True):
             notes=policy.notes,
             bytes=policy.nbytes,
         )
-
-
-class ExperimentAnswers(msgspec.Struct, frozen=True):
-    """All experiments."""
-
-    experiments: list[ExperimentAnswer]
 
 
 class Failure(msgspec.Struct, frozen=True):

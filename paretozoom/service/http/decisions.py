@@ -4,19 +4,69 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Literal
+from typing import Annotated, Any, Literal
 
+import msgspec
 from litestar import get, post
 from litestar.datastructures import State
 from litestar.params import FromPath, JSONBody
+from msgspec import Meta
 
 from paretozoom.service.access.guard import needs
 from paretozoom.service.declined import Declined
-from paretozoom.service.experiments.outcomes import declined_as_closed, history_of
+from paretozoom.service.experiments.outcomes import Outcome, declined_as_closed, history_of
 from paretozoom.service.experiments.pending import NotOpen, Pending
-from paretozoom.service.http.bodies import DecisionAnswer, DecisionAnswers, DecisionState, NewDecision, NewDecisions
+from paretozoom.service.http.bodies import RequestId
 from paretozoom.service.http.shared import ONE, WHY_NOT, Named, Numbered, checked_batch
 from paretozoom.store.events import Decided
+
+
+class NewDecision(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A context to decide for."""
+
+    context: dict[str, Any] | list[Any] = {}
+    feasible: Any = None
+    request_id: RequestId | None = None
+    deferred: Annotated[bool, Meta(description="waits until it is activated")] = False
+
+
+class NewDecisions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Contexts to decide for, in order."""
+
+    decisions: list[NewDecision]
+
+
+class DecisionAnswer(msgspec.Struct, frozen=True):
+    """A decision."""
+
+    id: int
+    context: dict[str, Any]
+    arm: Any
+    density: float
+    deferred: bool
+    request_id: str | None
+
+    @classmethod
+    def of(cls, decided: Decided) -> DecisionAnswer:
+        """From what the log says."""
+        decision = decided.decision
+        return cls(decision.number, decision.context, decision.arm, decision.density, decided.deferred, decided.request)
+
+
+class DecisionAnswers(msgspec.Struct, frozen=True):
+    """Decisions in the order of their contexts."""
+
+    decisions: list[DecisionAnswer]
+
+
+class DecisionState(msgspec.Struct, frozen=True):
+    """A decision and what is known of it."""
+
+    decision: DecisionAnswer
+    state: Outcome
+    reward: dict[str, float]
+    default: Annotated[dict[str, float], Meta(description="told for what was missing when it expired")]
+    time: float
 
 
 @post(ONE + "/decisions", before_request=needs("decide"), responses=WHY_NOT, summary="Decide")

@@ -6,6 +6,7 @@ import logging
 import secrets
 from typing import Literal
 
+import msgspec
 from litestar import get, post
 from litestar.datastructures import State
 from litestar.params import FromPath, JSONBody
@@ -13,13 +14,19 @@ from litestar.params import FromPath, JSONBody
 from paretozoom.records import Refused
 from paretozoom.service.access.guard import caller_of, needs
 from paretozoom.service.experiments.experiment import make_policy
-from paretozoom.service.http.bodies import ExperimentAnswer, ExperimentAnswers, NewExperiment
+from paretozoom.service.http.bodies import ExperimentAnswer, NewExperiment
 from paretozoom.service.http.shared import ALL, ONE, WHY_NOT, AnyRequest, Named, check_default
 from paretozoom.service.writing.live import LiveExperiments
 from paretozoom.store.events import Created
 
 log = logging.getLogger("paretozoom")
 PAST = {"pause": "paused", "resume": "resumed", "retire": "retired"}
+
+
+class ExperimentAnswers(msgspec.Struct, frozen=True):
+    """All experiments."""
+
+    experiments: list[ExperimentAnswer]
 
 
 @post(ALL, before_request=needs("admin"), responses=WHY_NOT, summary="Begin an experiment")

@@ -7,17 +7,21 @@ from typing import Any
 import msgspec
 from litestar.openapi.spec import OpenAPI, Schema
 
-from paretozoom.service.http import bodies
-
 
 def complete(document: OpenAPI) -> None:
     """Say that a value may be of several types of a union (1 is an integer and a number), and which fields are all."""
+    closed = {record.__name__ for record in msgspec.Struct.__subclasses__() if _is_closed(record)}
     schemas = document.components.schemas if document.components else None
     for name, schema in (schemas or {}).items():
         _open(schema)
-        body = getattr(bodies, name, None)
-        if isinstance(body, type) and issubclass(body, msgspec.Struct) and body.__struct_config__.forbid_unknown_fields:
+        if name in closed and isinstance(schema, Schema):
             schema.additional_properties = False
+
+
+def _is_closed(record: type[msgspec.Struct]) -> bool:
+    """Whether a record of ours refuses fields that it does not know; one with a tag knows more than is said of it."""
+    ours, config = record.__module__.startswith("paretozoom."), record.__struct_config__
+    return ours and config.forbid_unknown_fields and config.tag is None
 
 
 def _open(schema: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+import msgspec
 from litestar import post
 from litestar.datastructures import State
 from litestar.params import JSONBody
@@ -13,8 +14,28 @@ from paretozoom.service.access.guard import needs
 from paretozoom.service.declined import at
 from paretozoom.service.experiments.outcomes import check_repeated
 from paretozoom.service.experiments.pending import NotOpen, Pending
-from paretozoom.service.http.bodies import NewReward, NewRewards, RewardAnswer
+from paretozoom.service.http.bodies import Id, Reward
 from paretozoom.service.http.shared import ONE, WHY_NOT, Named, checked_batch
+
+
+class NewReward(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The reward of a decision, or a part of it."""
+
+    decision: Id
+    reward: Reward
+
+
+class NewRewards(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Rewards of many decisions; if one is refused, none is taken."""
+
+    rewards: list[NewReward]
+
+
+class RewardAnswer(msgspec.Struct, frozen=True):
+    """What became of rewards: how many were new, and how many were known already."""
+
+    accepted: int
+    repeated: int
 
 
 @post(ONE + "/rewards", before_request=needs("reward"), responses=WHY_NOT, status_code=200, summary="Reward")

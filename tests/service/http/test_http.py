@@ -665,7 +665,8 @@ def test_a_parameter_that_asks_for_too_much_is_refused(client: Service) -> None:
 
 
 def test_answers_are_what_the_types_say(experiment: Remote) -> None:
-    from paretozoom.service.http.bodies import DecisionAnswer, DecisionState, ExperimentAnswer
+    from paretozoom.service.http.bodies import ExperimentAnswer
+    from paretozoom.service.http.decisions import DecisionAnswer, DecisionState
 
     msgspec.json.decode(experiment.decide().content, type=DecisionAnswer)
     msgspec.json.decode(experiment.get("/decisions/0").content, type=DecisionState)
