@@ -2,41 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import msgspec
 import numpy as np
 
 from paretozoom.checks.expecting import expect
 from paretozoom.environments.base import Task
-from paretozoom.policies.arms.random import Random
-from paretozoom.policies.base import Policy
-from paretozoom.problem import Problem
-from paretozoom.problem.dimensions import Categorical, Finite, Integer, Objective, Real
+from paretozoom.policies import BASELINE
 from paretozoom.rounds import Rounds
 from paretozoom.simulation import simulate
-
-Maker = Callable[[Problem, int], Policy]
-DRAWS = 400  # in one context, to see whether densities can be true
-
-PROBLEMS = {
-    "one real context, one real arm": Problem(
-        context=[Real("x")], arm=[Real("y")], objectives=[Objective("first"), Objective("second")]
-    ),
-    "units, goals and scales": Problem(
-        context=[Real("size", 1, 1000, scale="log"), Categorical("place", ["north", "south"])],
-        arm=[Real("angle", 0, 360, periodic=True)],
-        objectives=[Objective("cost", goal="min", low=0, high=50), Objective("gain", low=-1, high=3, bounded=False)],
-    ),
-    "finite arms with features": Problem(
-        context=[Integer("hour", 0, 23)],
-        arm=Finite(["a", "b", "c"], features=[[0, 1], [2, 1], [5, 0]]),
-        objectives=[Objective("only")],
-    ),
-    "finite arms, no context": Problem(
-        context=[], arm=Finite(["a", "b"]), objectives=[Objective("first"), Objective("second")]
-    ),
-}
 
 
 def check_environment(environment: Task, rounds: int = 200) -> None:
@@ -46,11 +19,11 @@ def check_environment(environment: Task, rounds: int = 200) -> None:
     >>> check_environment(PaperTask())
     """
     problem = environment.problem
-    line = [list(simulate(Random(problem), environment, rounds, seed=seed)) for seed in (1, 1, 2)]
+    line = [list(simulate(BASELINE(problem), environment, rounds, seed=seed)) for seed in (1, 1, 2)]
     expect(line[0] == line[1], "the same seed gives the same contexts and the same luck")
     expect(line[0] != line[2], "another seed gives other luck")
     environment.reset(7)
-    decisions = [Random(problem, seed=k).ask(environment.observe()) for k in range(5)]
+    decisions = [BASELINE(problem, seed=k).ask(environment.observe()) for k in range(5)]
     decisions = [msgspec.structs.replace(d, number=k) for k, d in enumerate(decisions)]
     forward = [environment.respond(d) for d in decisions]
     backward = [environment.respond(d) for d in reversed(decisions)][::-1]

@@ -1,4 +1,4 @@
-"""How a zooming policy has divided the plane of context x arm into the domains of its balls."""
+"""How a policy that keeps balls has divided the plane of context x arm into their domains."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import msgspec
 import numpy as np
 
 from paretozoom.environments.base import Task
-from paretozoom.kernels.core.kinds import FUNCTION, LINEAR, MATRIX
+from paretozoom.kernels.core.kinds import LINEAR
 from paretozoom.plots import style
 from paretozoom.plots.plane import Front, Plane, cells_of, draw_front, draw_plane, front_of, plane_of
-from paretozoom.policies.zooming.zooming import Zooming
+from paretozoom.policies import Policy
 from paretozoom.problem import Problem
 from paretozoom.problem.dimensions import Floats, Ints
 from paretozoom.records import Refused, Snapshot
@@ -43,7 +43,7 @@ class Partition(msgspec.Struct, frozen=True):
     front: Front | None
 
 
-def info(policy: Zooming, environment: Task | None = None) -> Partition:
+def info(policy: Policy, environment: Task | None = None) -> Partition:
     """The partition of a policy as it is now; with an environment, also the true Pareto set.
 
     >>> from paretozoom import PCZ, PaperTask
@@ -52,14 +52,13 @@ def info(policy: Zooming, environment: Task | None = None) -> Partition:
     ([1.0], [1], [0])
     """
     front = None if environment is None else front_of(environment)
-    balls = policy.balls
-    return _info(policy.problem, balls.centre, balls.radius, balls.count, front, policy.similarity)
+    return info_of_snapshot(policy.dump(), policy.problem, front)
 
 
 def info_of_snapshot(snapshot: Snapshot, problem: Problem, front: Front | None = None) -> Partition:
-    """The partition in a snapshot of a zooming policy for a problem; other snapshots are refused."""
+    """The partition in a snapshot of a policy that keeps balls, for a problem; other snapshots are refused."""
     if not has_balls(snapshot):
-        raise Refused(f"snapshot: it holds {sorted(snapshot.arrays)!r}, so it is not one of a zooming policy")
+        raise Refused(f"snapshot: it holds {sorted(snapshot.arrays)!r}, so it is not one of a policy that keeps balls")
     centre, radius, count = (snapshot.arrays[name] for name in ARRAYS)
     given = snapshot.header.get("parameters", {}).get("similarity") or {}
     if "matrix" in given or "function" in given:
@@ -68,7 +67,7 @@ def info_of_snapshot(snapshot: Snapshot, problem: Problem, front: Front | None =
 
 
 def has_balls(snapshot: Snapshot) -> bool:
-    """Whether a snapshot is one of a zooming policy.
+    """Whether a snapshot is one of a policy that keeps balls: it holds their columns.
 
     >>> has_balls(Snapshot({"policy": "random"}, {}))
     False
@@ -79,8 +78,6 @@ def has_balls(snapshot: Snapshot) -> bool:
 def _info(
     problem: Problem, centre: Floats, radius: Floats, count: Ints, front: Front | None, similarity: Similarity
 ) -> Partition:
-    if similarity.kernel_norm in (MATRIX, FUNCTION):
-        raise Refused("similarity: the balls of a matrix or a function cannot be drawn, only those of p-norms")
     if centre.shape != (len(radius), problem.dim):
         raise Refused(f"centre: its shape is {centre.shape}, expected ({len(radius)}, {problem.dim})")
     plane = plane_of(problem)

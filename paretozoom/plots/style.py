@@ -10,11 +10,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from paretozoom.policies import Policy
+from paretozoom.registry import find_members
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Okabe and Ito's colours, which colour-blind readers can tell apart; their yellow is too pale for lines.
-RESERVED = {"random": "#7f7f7f", "pcz": "#0072b2", "contextualzooming": "#d55e00"}
+# Okabe and Ito's colours, which colour-blind readers can tell apart, but for those that policies took; their yellow is
+# too pale for lines.
 OTHERS = ("#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 DASHES = ("solid", "dashed", "dotted", "dashdot")
 
@@ -66,21 +69,28 @@ def theme() -> Iterator[None]:
 
 
 def colours(labels: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """(colour, dash) of each policy: well-known labels keep theirs, the rest take turns in the order given.
+    """(colour, dash) of each label: some policies have their own, the rest take turns in the order given.
 
     >>> colours(["Random", "mine", "PCZ"])
     {'Random': ('#7f7f7f', 'solid'), 'mine': ('#009e73', 'solid'), 'PCZ': ('#0072b2', 'solid')}
     """
+    policies = find_members("paretozoom.policies", Policy).items()
+    own = {_letters(name): policy.about.colour for name, policy in policies}
     found: dict[str, tuple[str, str]] = {}
     turn = 0
     for label in labels:
-        known = RESERVED.get(re.sub(r"[^a-z0-9]", "", label.lower()))
+        known = own.get(_letters(label))
         if known is not None and (known, "solid") not in found.values():
             found[label] = known, "solid"
         else:
             found[label] = OTHERS[turn % len(OTHERS)], DASHES[turn // len(OTHERS) % len(DASHES)]
             turn += 1
     return found
+
+
+def _letters(label: str) -> str:
+    """What is left of a label when spelling does not matter."""
+    return re.sub(r"[^a-z0-9]", "", label.lower())
 
 
 def blank(width: float, height: float) -> Figure:

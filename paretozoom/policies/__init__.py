@@ -25,14 +25,14 @@ from paretozoom.policies.trees.mo_hoo import MOHOO
 from paretozoom.policies.zooming.contextual_zooming import ContextualZooming
 from paretozoom.policies.zooming.pcz import PCZ
 
-DEFAULT = ParetoZoom  # decides where nothing else is said
+DEFAULT_POLICY = ParetoZoom  # decides where nothing else is said
 BASELINE = Random  # takes any problem; the floor in every comparison
 
 __all__ = [
     "BASELINE",
     "CLUB",
     "COFIBA",
-    "DEFAULT",
+    "DEFAULT_POLICY",
     "HOO",
     "MOCMAB",
     "MOHOO",

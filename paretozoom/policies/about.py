@@ -34,6 +34,7 @@ class About(msgspec.Struct, frozen=True):
     adaptive: bool = False  # divides the space where it pays
     guarantee: str = "none proved"
     reference: str = ""
+    colour: str | None = None  # in figures; without one it takes turns with others
 
 
 def rows_of(policies: Mapping[str, Any]) -> list[list[str]]:

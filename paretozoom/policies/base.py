@@ -140,6 +140,10 @@ class Policy:
         """Numbers about what was learned that a study should report."""
         return {}
 
+    def delta_of_bounds(self, rounds: int, noise_scale: float) -> float | None:
+        """The probability with which bounds of `paretozoom.theory` may fail; None if they are not about this policy."""
+        return None
+
     # The two verbs.
 
     def ask(self, context: Values = (), *, feasible: Any = None) -> Decision:

@@ -1,4 +1,4 @@
-"""What a study's runs add up to: means and errors, the comparison with Random, the paper's bounds."""
+"""What a study's runs add up to: means and errors, the comparison with random play, the paper's bounds."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ import numpy as np
 
 from paretozoom.environments.base import Task
 from paretozoom.policies.base import Policy
-from paretozoom.policies.zooming.pcz import PCZ
 from paretozoom.problem.dimensions import Floats
-from paretozoom.similarity import Similarity
 from paretozoom.theory import (
     is_vacuous,
     largest_gap_of,
@@ -81,31 +79,15 @@ def ratio_of(above: Floats, below: Floats) -> tuple[float, float | None]:
 
 
 def compare(policies: dict[str, Any], regrets: Mapping[str, Floats], random: str | None) -> None:
-    """Add each policy's regret over that of Random, if it was played; `regrets` are per run."""
+    """Add each policy's regret over that of random play, if there was any; `regrets` are per run."""
     for title, policy in policies.items():
         known = random is not None and np.mean(regrets[random]) > 0
         ratio, error = ratio_of(regrets[title], regrets[random or title]) if known else (None, None)
         policy["regret_over_random"], policy["se"]["regret_over_random"] = ratio, error
 
 
-def is_covered(policy: PCZ, environment: Task, rounds: int) -> bool:
-    """Whether the paper's bounds speak of a policy: its own horizon and constants, no more noise than it allows for.
-
-    >>> from paretozoom.environments import PaperTask
-    >>> task = PaperTask()
-    >>> [is_covered(PCZ(task.problem, horizon=100, noise=n), task, 100) for n in (2.0, 1.0, 0.5, 0.1)]
-    [False, True, True, False]
-    """
-    return (
-        policy.horizon == rounds
-        and policy.confidence == 1
-        and policy.similarity.parameters == Similarity.of(environment.problem).parameters
-        and environment.noise_scale <= policy.noise <= 1
-    )  # less noise than 1 makes balls full earlier, so the bounds hold all the more
-
-
 def theory_of(environment: Task, policies: Mapping[str, Policy], rounds: int) -> dict[str, Any] | None:
-    """What the paper promises for PCZ in an environment, for the report to show beside what was measured."""
+    """What the paper promises of policies in an environment, for the report to show beside what was measured."""
     if environment.problem.dim > 2 or environment.gap_error > 0:
         return None  # packings of larger spaces, or with gaps sought step by step, take longer than the study
     dimension = zooming_dimension(environment)
@@ -113,8 +95,9 @@ def theory_of(environment: Task, policies: Mapping[str, Policy], rounds: int) ->
     largest_gap = largest_gap_of(environment)
     bounds: dict[str, Any] = {}
     for title, policy in policies.items():
-        if isinstance(policy, PCZ) and is_covered(policy, environment, rounds):
-            arguments = len(environment.problem.objectives), rounds, policy.delta or 1 / rounds
+        delta = policy.delta_of_bounds(rounds, environment.noise_scale)
+        if delta is not None:
+            arguments = len(environment.problem.objectives), rounds, delta
             tightest = tightest_bound(numbers, *arguments)
             bounds[title] = {
                 "tightest": tightest,

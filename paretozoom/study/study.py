@@ -20,7 +20,7 @@ import paretozoom
 from paretozoom.environments.base import Task
 from paretozoom.kernels.core import jit
 from paretozoom.metrics import STANDARD
-from paretozoom.policies.base import Policy
+from paretozoom.policies import BASELINE, DEFAULT_POLICY, Policy
 from paretozoom.problem import Problem
 from paretozoom.problem.dimensions import Floats
 from paretozoom.records import Refused, Snapshot
@@ -52,7 +52,7 @@ class Spec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.label or self.name
 
 
-DEFAULT = (Spec("pareto-zoom"), Spec("random"))
+DEFAULT = (Spec(DEFAULT_POLICY.name), Spec(BASELINE.name))
 
 
 class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -341,7 +341,7 @@ def run_study(
             curves[f"{environment.title}/{policy.title}/regret"] = curve
             state = out / "snapshots" / environment.title / f"{policy.title}.safetensors"
             write_whole(state, runs[0].arrays["state"].tobytes())
-        compare(policies, regrets, next((spec.title for spec in players.values() if spec.name == "random"), None))
+        compare(policies, regrets, next((spec.title for spec in players.values() if spec.name == BASELINE.name), None))
         task = study.environment(e)
         played = {spec.title: study.policy(p, task.problem) for p, spec in players.items()}
         theory = theory_of(task, {} if study.delay else played, study.rounds)

@@ -107,7 +107,7 @@ def test_a_snapshot_gives_the_partition_of_its_policy() -> None:
 
 
 def test_snapshots_of_other_policies_and_problems_are_refused() -> None:
-    with pytest.raises(Refused, match="not one of a zooming policy"):
+    with pytest.raises(Refused, match="not one of a policy that keeps balls"):
         partition.info_of_snapshot(Snapshot({}, {}), PaperTask().problem)
     other = Problem(context=[Real("u"), Real("v")], arm=[Real("y")], objectives=TWO)
     with pytest.raises(Refused, match=r"expected \(1, 3\)"):

@@ -6,12 +6,14 @@ import re
 
 import matplotlib
 
+from paretozoom import ContextualZooming
 from paretozoom.plots import regret, style
 
 
 def test_well_known_policies_keep_their_colour_in_any_company() -> None:
     assert style.colours(["PCZ"])["PCZ"] == style.colours(["a", "b", "pcz", "PCZ"])["pcz"]
-    assert style.colours(["contextual-zooming"])["contextual-zooming"][0] == style.RESERVED["contextualzooming"]
+    label = "Contextual Zooming"
+    assert style.colours([label])[label] == (ContextualZooming.about.colour, "solid")
 
 
 def test_twenty_policies_look_different() -> None:

@@ -25,7 +25,7 @@ class Random(Policy):
 
     name = "random"
     kernel: ClassVar[ModuleType] = uniform
-    about = About("every arm uniformly, whatever the context")
+    about = About("every arm uniformly, whatever the context", colour="#7f7f7f")
 
     def __init__(self, problem: Problem, *, seed: int = 0) -> None:
         super().__init__(problem, seed=seed, parameters={})

@@ -41,6 +41,7 @@ class ContextualZooming(Zooming):
         adaptive=True,
         guarantee="regret O(T^((1+d)/(2+d))), d the zooming dimension",
         reference="Slivkins, JMLR 2014",
+        colour="#d55e00",
     )
     in_parts = False
 

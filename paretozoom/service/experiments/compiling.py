@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from paretozoom.policies import DEFAULT
+from paretozoom.policies import DEFAULT_POLICY
 from paretozoom.problem import Problem, random_points
 from paretozoom.problem.dimensions import Objective, Real
 from paretozoom.records import Asked, Told
 from paretozoom.service.experiments.experiment import make_policy
 from paretozoom.store.events import Created
 
-TYPICAL = Created(Problem([Real("x")], [Real("y")], [Objective("r")]), DEFAULT.name, {}, 0, 0, by="")
+TYPICAL = Created(Problem([Real("x")], [Real("y")], [Objective("r")]), DEFAULT_POLICY.name, {}, 0, 0, by="")
 
 
 def compile_policy(created: Created) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from paretozoom.policies import DEFAULT
+from paretozoom.policies import DEFAULT_POLICY
 from paretozoom.problem import Problem
 from paretozoom.service.experiments.experiment import Counts, Experiment, Status
 
@@ -34,7 +34,7 @@ class NewExperiment(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
 
     name: Name
     problem: Problem
-    policy: Annotated[str, Meta(max_length=64)] = DEFAULT.name
+    policy: Annotated[str, Meta(max_length=64)] = DEFAULT_POLICY.name
     parameters: dict[str, Any] = {}
     seed: Annotated[int, Meta(ge=0, le=LARGEST)] | None = None
     wait: Annotated[Seconds | None, Meta(description="seconds until a decision without rewards expires")] = None
