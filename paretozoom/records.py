@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
-import numpy as np
-import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Values = Mapping[str, Any] | Sequence[Any] | npt.NDArray[Any]
+else:  # who sends decisions to a service needs no numpy
+    Values = Mapping[str, Any] | Sequence[Any]
 
 
 class Refused(ValueError):
@@ -23,7 +29,7 @@ def checked_seed(seed: Any) -> int:
     >>> checked_seed(3)
     3
     """
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+    if isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0:
         raise Refused(f"seed: {seed!r} is not a non-negative integer")
     return int(seed)
 
@@ -93,6 +99,7 @@ Event = Asked | Told | Dropped
 class Snapshot(msgspec.Struct, frozen=True):
     """A policy's whole state: a JSON-ready header and named arrays.
 
+    >>> import numpy as np
     >>> snapshot = Snapshot({"policy": "random"}, {"open_number": np.zeros(0, np.int64)})
     >>> Snapshot.from_bytes(snapshot.to_bytes()).header["policy"]
     'random'
@@ -106,7 +113,8 @@ class Snapshot(msgspec.Struct, frozen=True):
         from safetensors.numpy import save
 
         header = msgspec.json.encode(self.header, order="sorted").decode()
-        return save({k: np.ascontiguousarray(v) for k, v in self.arrays.items()}, metadata={"header": header})
+        arrays = {k: v if v.flags.c_contiguous else v.copy(order="C") for k, v in self.arrays.items()}
+        return save(arrays, metadata={"header": header})
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Snapshot:
@@ -123,9 +131,6 @@ class Snapshot(msgspec.Struct, frozen=True):
             size = f"{len(data)} bytes" if isinstance(data, bytes) else repr(data)
             raise Refused(f"snapshot: {size} are not a snapshot of a policy ({error})") from error
         return cls(header, arrays)
-
-
-Values = Mapping[str, Any] | Sequence[Any] | npt.NDArray[Any]
 
 
 class Policy(Protocol):

@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from paretozoom.problem import Problem
 from paretozoom.records import Decision, Values
 from paretozoom.remote import wire
 from paretozoom.remote.client import Call, ServiceError, headers_of, httpx_of, read_answer
+
+if TYPE_CHECKING:
+    from paretozoom.problem import Problem
 
 
 class AsyncClient:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from paretozoom.problem import Problem
 from paretozoom.records import Decision, Refused, Values
 from paretozoom.remote import wire
 
 if TYPE_CHECKING:
     import httpx
+
+    from paretozoom.problem import Problem
 
 AGAIN = (429, 502, 503, 504, 507)  # worth another try
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from paretozoom.problem import Problem
 from paretozoom.records import Decision, Refused
+
+if TYPE_CHECKING:
+    from paretozoom.problem import Problem
 
 
 def plain(value: Any) -> Any:

@@ -445,3 +445,9 @@ def test_finite_arms_of_every_kind_come_back_as_they_were(url: str, name: str) -
         service.wait_until_ready()
         arms = [one.arm for one in remote.ask_many([[]] * 60)]
     assert {(type(arm), arm) for arm in arms} == {(type(label), label) for label in labels}
+
+
+def test_a_client_loads_neither_arrays_nor_a_compiler() -> None:
+    code = "import sys; from paretozoom import Client; Client('http://h'); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"numpy", "numba", "paretozoom.problem"} & set(done.stdout.split())
