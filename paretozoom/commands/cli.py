@@ -177,7 +177,7 @@ def policies(
     from rich.table import Table
 
     from paretozoom.policies import Policy
-    from paretozoom.policies.about import as_markdown, rows_of
+    from paretozoom.policies.summary import as_markdown, rows_of
     from paretozoom.registry import find_members
 
     if name is not None:
@@ -216,7 +216,7 @@ def _print_policy(name: str) -> None:
         values = str(meant[parameter.name])  # names of literals are the code's, their values the reader's
         plain = f"{parameter.name}: {parameter.annotation} = {parameter.default!r}"
         print(f"  {values if 'Literal' in values else plain}")
-    print(f"\nGuarantee: {member.about.guarantee}\nReference: {member.about.reference or '-'}")
+    print(f"\nGuarantee: {member.summary.guarantee}\nReference: {member.summary.reference or '-'}")
 
 
 def _find_study(file: Path) -> Path:

@@ -75,7 +75,7 @@ def colours(labels: Sequence[str]) -> dict[str, tuple[str, str]]:
     {'Random': ('#7f7f7f', 'solid'), 'mine': ('#009e73', 'solid'), 'PCZ': ('#0072b2', 'solid')}
     """
     policies = find_members("paretozoom.policies", Policy).items()
-    own = {_letters(name): policy.about.colour for name, policy in policies}
+    own = {_letters(name): policy.summary.colour for name, policy in policies}
     found: dict[str, tuple[str, str]] = {}
     turn = 0
     for label in labels:

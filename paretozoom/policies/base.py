@@ -16,10 +16,10 @@ import numpy.typing as npt
 
 from paretozoom.kernels.core.calls import verbs_of
 from paretozoom.kernels.loops import batches
-from paretozoom.policies.about import About
 from paretozoom.policies.batches import DecisionColumns, Decisions, encode_contexts, encode_rewards
 from paretozoom.policies.opened import OpenDecision, dump_opened, load_opened, point_of
 from paretozoom.policies.parameters import checked_problem, differing, plain
+from paretozoom.policies.summary import Summary
 from paretozoom.problem import Problem
 from paretozoom.problem.dimensions import Floats, Ints
 from paretozoom.problem.feasible import ANY, encode_feasible
@@ -72,7 +72,7 @@ class Policy:
     name: ClassVar[str]
     version: ClassVar[int] = 1  # of the algorithm: another one for whatever changes what a log adds up to
     kernel: ClassVar[ModuleType]
-    about: ClassVar[About] = About("")
+    summary: ClassVar[Summary] = Summary("")
     in_parts: ClassVar[bool] = True  # may learn from one objective before another is told
     takes_late: ClassVar[bool] = True  # may learn from rewards that come late and out of order
     assumed_horizon: ClassVar[int | None] = None  # of a policy that needs one, if none is given

@@ -204,11 +204,11 @@ def _policies(study: Table) -> str:
     rows: dict[str, list[str]] = {}
     for spec in study.get("policies") or []:
         member = _member("paretozoom.policies", Policy, spec["name"])
-        if member is not None and member.about.line:
+        if member is not None and member.summary.line:
             title = spec.get("label") or spec["name"]
-            about, notes = member.about, [] if title == spec["name"] else [spec["name"]]
-            line = f'<td class="text">{escape(about.line)}</td>'
-            rows[title] = [_head(title, notes), line, answers[about.multi_objective], answers[about.contextual]]
+            summary, notes = member.summary, [] if title == spec["name"] else [spec["name"]]
+            line = f'<td class="text">{escape(summary.line)}</td>'
+            rows[title] = [_head(title, notes), line, answers[summary.multi_objective], answers[summary.contextual]]
     if not rows:
         return ""
     heads = ["Policy", "What it does", "Multi-objective", "Contextual"]

@@ -63,7 +63,7 @@ def test_the_table_of_policies_fits_a_terminal() -> None:
     for name, member in find_members("paretozoom.policies", Policy).items():
         assert name in plain
         assert member.__name__ in plain
-        assert member.about.line, name
+        assert member.summary.line, name
     assert "AISTATS 2018" in plain
 
 

@@ -13,7 +13,7 @@ from paretozoom.plots import regret, style
 def test_well_known_policies_keep_their_colour_in_any_company() -> None:
     assert style.colours(["PCZ"])["PCZ"] == style.colours(["a", "b", "pcz", "PCZ"])["pcz"]
     label = "Contextual Zooming"
-    assert style.colours([label])[label] == (ContextualZooming.about.colour, "solid")
+    assert style.colours([label])[label] == (ContextualZooming.summary.colour, "solid")
 
 
 def test_twenty_policies_look_different() -> None:

@@ -136,7 +136,7 @@ def test_every_policy_has_a_home() -> None:
 def test_every_bound_asks_for_something() -> None:
     for home in HOMES:
         if home.ratio is None:
-            assert POLICIES[home.policy].about.guarantee == "none proved"
+            assert POLICIES[home.policy].summary.guarantee == "none proved"
         else:
             assert home.ratio < VISIBLE
             assert home.bound < 1

@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from paretozoom.kernels.arms import uniform
-from paretozoom.policies.about import About
 from paretozoom.policies.base import Policy
+from paretozoom.policies.summary import Summary
 from paretozoom.problem import Problem
 from paretozoom.problem.dimensions import Floats, Ints
 
@@ -25,7 +25,7 @@ class Random(Policy):
 
     name = "random"
     kernel: ClassVar[ModuleType] = uniform
-    about = About("every arm uniformly, whatever the context", colour="#7f7f7f")
+    summary = Summary("every arm uniformly, whatever the context", colour="#7f7f7f")
 
     def __init__(self, problem: Problem, *, seed: int = 0) -> None:
         super().__init__(problem, seed=seed, parameters={})

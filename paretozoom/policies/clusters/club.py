@@ -6,8 +6,8 @@ from types import ModuleType
 from typing import ClassVar
 
 from paretozoom.kernels.clusters import club
-from paretozoom.policies.about import About
 from paretozoom.policies.clusters.clustered import Clustered
+from paretozoom.policies.summary import Summary
 
 
 class CLUB(Clustered):
@@ -34,7 +34,7 @@ class CLUB(Clustered):
     name = "club"
     kernel: ClassVar[ModuleType] = club
     clusters_items = False
-    about = About(
+    summary = Summary(
         "linear rewards, learned together by users who seem alike",
         contextual=True,
         guarantee="regret O(sqrt(T)) over finitely many users in clusters of equal weights, linear rewards",

@@ -13,7 +13,7 @@ from paretozoom.kernels.arms import table
 from paretozoom.kernels.clusters import clusters
 from paretozoom.policies.arms.finite import Grid, Scalarised, Within
 from paretozoom.policies.base import Piece
-from paretozoom.policies.clusters.items import item_features
+from paretozoom.policies.clusters.item_features import item_features
 from paretozoom.policies.fronts import on_front
 from paretozoom.policies.parameters import check_scaled, checked_count, checked_positive, checked_problem, scalarisation
 from paretozoom.problem import Problem

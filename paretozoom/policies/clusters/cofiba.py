@@ -6,8 +6,8 @@ from types import ModuleType
 from typing import ClassVar
 
 from paretozoom.kernels.clusters import cofiba
-from paretozoom.policies.about import About
 from paretozoom.policies.clusters.clustered import Clustered
+from paretozoom.policies.summary import Summary
 
 
 class COFIBA(Clustered):
@@ -35,7 +35,7 @@ class COFIBA(Clustered):
     name = "cofiba"
     kernel: ClassVar[ModuleType] = cofiba
     clusters_items = True
-    about = About(
+    summary = Summary(
         "linear rewards, learned together by users who seem alike on an arm and on those like it",
         contextual=True,
         guarantee="regret O(sqrt(T)) over finitely many users and arms in clusters, linear rewards",

@@ -13,12 +13,12 @@ import numpy.typing as npt
 from paretozoom.kernels.arms import table
 from paretozoom.kernels.clusters import phase_cover
 from paretozoom.kernels.clusters import query_ad_clustering as qac
-from paretozoom.policies.about import About
 from paretozoom.policies.arms.finite import Grid, Scalarised
 from paretozoom.policies.base import Piece
 from paretozoom.policies.fronts import described, learned_numbers, on_front
 from paretozoom.policies.opened import checked_array
 from paretozoom.policies.parameters import check_scaled, checked_positive, checked_problem, scalarisation
+from paretozoom.policies.summary import Summary
 from paretozoom.problem import Problem
 from paretozoom.problem.dimensions import Finite, Floats, Ints, number_of
 from paretozoom.records import Decision, Refused, Values
@@ -49,7 +49,7 @@ class QueryAdClustering(Scalarised):
 
     name = "query-ad-clustering"
     kernel: ClassVar[ModuleType] = qac
-    about = About(
+    summary = Summary(
         "UCB on cells of contexts and arms, refined in phases of doubled length",
         contextual=True,
         similarity=True,

@@ -1,4 +1,4 @@
-"""Features of contexts and arms for policies with linear models; `kernels/linear.py` says what a base vector is."""
+"""Features of contexts and arms for policies with linear models; `kernels/linear` says what a base vector is."""
 
 from __future__ import annotations
 

@@ -7,11 +7,11 @@ from types import ModuleType
 from typing import Any, ClassVar, Literal, get_args
 
 from paretozoom.kernels.linear import highest_index
-from paretozoom.policies.about import About
 from paretozoom.policies.arms.finite import Grid, Within
 from paretozoom.policies.linear.estimator import Estimator
 from paretozoom.policies.linear.features import FeatureMap, Features
 from paretozoom.policies.parameters import checked_count, checked_positive, checked_problem
+from paretozoom.policies.summary import Summary
 from paretozoom.problem import Problem
 from paretozoom.records import Refused
 
@@ -48,7 +48,7 @@ class KernelUCB(Estimator):
 
     name = "kernel-ucb"
     kernel: ClassVar[ModuleType] = highest_index
-    about = About(
+    summary = Summary(
         "kernel ridge regression, plays the highest upper confidence bound",
         contextual=True,
         guarantee="none proved; SupKernelUCB has one",

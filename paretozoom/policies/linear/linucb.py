@@ -8,11 +8,11 @@ from types import ModuleType
 from typing import ClassVar, Literal, get_args
 
 from paretozoom.kernels.linear import highest_index
-from paretozoom.policies.about import About
 from paretozoom.policies.arms.finite import Grid, Within
 from paretozoom.policies.linear.estimator import Estimator
 from paretozoom.policies.linear.features import FeatureMap, Features
 from paretozoom.policies.parameters import checked_delta, checked_positive, checked_problem
+from paretozoom.policies.summary import Summary
 from paretozoom.problem import Problem
 from paretozoom.records import Refused
 
@@ -44,7 +44,7 @@ class LinUCB(Estimator):
 
     name = "linucb"
     kernel: ClassVar[ModuleType] = highest_index
-    about = About(
+    summary = Summary(
         "ridge regression on features, plays the highest upper confidence bound",
         contextual=True,
         guarantee="none proved; SupLinUCB has one for linear rewards",

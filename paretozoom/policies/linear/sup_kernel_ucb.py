@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from paretozoom.policies.about import About
 from paretozoom.policies.arms.finite import Within
 from paretozoom.policies.linear.features import Features
 from paretozoom.policies.linear.kernel_ucb import Kernel, kernel_settings
 from paretozoom.policies.linear.staged import Explore, Staged
 from paretozoom.policies.parameters import checked_problem
+from paretozoom.policies.summary import Summary
 from paretozoom.problem import Problem
 
 BUDGET = 200
@@ -36,7 +36,7 @@ class SupKernelUCB(Staged):
 
     name = "sup-kernel-ucb"
     factor = 2.0
-    about = About(
+    summary = Summary(
         "kernel ridge regressions in stages, each of independent rewards",
         contextual=True,
         guarantee="regret O~(sqrt(T d~)), d~ the effective dimension of the kernel, without a budget",

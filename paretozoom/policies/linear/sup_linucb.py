@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from paretozoom.policies.about import About
 from paretozoom.policies.arms.finite import Grid, Within
 from paretozoom.policies.linear.features import FeatureMap, Features
 from paretozoom.policies.linear.staged import Explore, Staged
 from paretozoom.policies.parameters import checked_problem
+from paretozoom.policies.summary import Summary
 from paretozoom.problem import Problem
 
 
@@ -37,7 +37,7 @@ class SupLinUCB(Staged):
 
     name = "sup-linucb"
     factor = 0.5
-    about = About(
+    summary = Summary(
         "ridge regressions on features in stages, each of independent rewards",
         contextual=True,
         guarantee="regret O~(sqrt(T d)) for rewards linear in d features",

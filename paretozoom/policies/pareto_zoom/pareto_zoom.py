@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 from paretozoom.kernels.pareto_zoom import pareto_zoom, pyramid
 from paretozoom.kernels.pareto_zoom.believed import mark_believed
-from paretozoom.policies.about import About
 from paretozoom.policies.base import Piece, Policy
 from paretozoom.policies.fronts import learned_numbers, on_front
 from paretozoom.policies.parameters import check_listable, checked_problem
 from paretozoom.policies.pareto_zoom import pyramids
+from paretozoom.policies.summary import Summary
 from paretozoom.problem import Problem
 from paretozoom.problem.dimensions import Finite, Floats, Ints
 from paretozoom.records import Decision, Refused, Values
@@ -54,7 +54,7 @@ class ParetoZoom(Policy):
     name = "pareto-zoom"
     version = 7
     kernel: ClassVar[ModuleType] = pareto_zoom
-    about = About(
+    summary = Summary(
         "corrects coarse estimates by finer ones as far as the rewards tell; uniform on the front of candidates",
         multi_objective=True,
         contextual=True,

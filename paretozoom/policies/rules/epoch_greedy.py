@@ -7,10 +7,10 @@ from types import ModuleType
 from typing import ClassVar
 
 from paretozoom.kernels.rules import epoch_greedy
-from paretozoom.policies.about import About
 from paretozoom.policies.arms.finite import Within
 from paretozoom.policies.parameters import checked_positive
 from paretozoom.policies.rules.classes import Along, PolicyClass, Rules
+from paretozoom.policies.summary import Summary
 from paretozoom.problem import Problem
 from paretozoom.problem.dimensions import Floats, Ints
 
@@ -38,7 +38,7 @@ class EpochGreedy(PolicyClass):
 
     name = "epoch-greedy"
     kernel: ClassVar[ModuleType] = epoch_greedy
-    about = About(
+    summary = Summary(
         "uniform exploration and the empirically best rule of a class, in epochs",
         contextual=True,
         guarantee="regret O((K log N)^(1/3) T^(2/3)) against the best of N rules",

@@ -7,10 +7,10 @@ from types import ModuleType
 from typing import ClassVar
 
 from paretozoom.kernels.rules import ilovetoconbandits
-from paretozoom.policies.about import About
 from paretozoom.policies.arms.finite import Within
 from paretozoom.policies.parameters import checked_delta, checked_positive
 from paretozoom.policies.rules.classes import DELTA, Along, PolicyClass, Rules
+from paretozoom.policies.summary import Summary
 from paretozoom.problem import Problem
 
 
@@ -44,7 +44,7 @@ class ILoveToConBandits(PolicyClass):
 
     name = "ilovetoconbandits"
     kernel: ClassVar[ModuleType] = ilovetoconbandits
-    about = About(
+    summary = Summary(
         "weights of rules that explore each as much as its regret allows, by coordinate descent",
         contextual=True,
         guarantee="regret O(sqrt(K T log(T N / delta))) against the best of N rules",

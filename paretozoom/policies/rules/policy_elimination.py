@@ -6,8 +6,8 @@ from types import ModuleType
 from typing import ClassVar
 
 from paretozoom.kernels.rules import policy_elimination
-from paretozoom.policies.about import About
 from paretozoom.policies.rules.classes import UnsureClass
+from paretozoom.policies.summary import Summary
 
 
 class PolicyElimination(UnsureClass):
@@ -37,7 +37,7 @@ class PolicyElimination(UnsureClass):
 
     name = "policy-elimination"
     kernel: ClassVar[ModuleType] = policy_elimination
-    about = About(
+    summary = Summary(
         "spreads its plays over the rules that may still be best, and drops those that cannot be",
         contextual=True,
         guarantee="regret 16 sqrt(2 T K log(4 T^2 N / delta)) against the best of N rules",

@@ -6,8 +6,8 @@ from types import ModuleType
 from typing import ClassVar
 
 from paretozoom.kernels.rules import randomized_ucb
-from paretozoom.policies.about import About
 from paretozoom.policies.rules.classes import UnsureClass
+from paretozoom.policies.summary import Summary
 
 
 class RandomizedUCB(UnsureClass):
@@ -36,7 +36,7 @@ class RandomizedUCB(UnsureClass):
 
     name = "randomized-ucb"
     kernel: ClassVar[ModuleType] = randomized_ucb
-    about = About(
+    summary = Summary(
         "weights of rules of least estimated regret that still explore each rule",
         contextual=True,
         guarantee="regret O(sqrt(T K log(T N / delta))) against the best of N rules; here for a relaxation",

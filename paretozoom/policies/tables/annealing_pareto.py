@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from paretozoom.kernels.arms import table
 from paretozoom.kernels.tables import annealing_pareto
-from paretozoom.policies.about import About
 from paretozoom.policies.arms.finite import Within
 from paretozoom.policies.parameters import check_scaled, checked_count
+from paretozoom.policies.summary import Summary
 from paretozoom.policies.tables.means import MeanTable
 from paretozoom.problem import Problem
 from paretozoom.problem.dimensions import number_of
@@ -46,7 +46,7 @@ class AnnealingPareto(MeanTable):
 
     name = "annealing-pareto"
     kernel: ClassVar[ModuleType] = annealing_pareto
-    about = About(
+    summary = Summary(
         "uniform on the arms nearly best in an objective, with a margin that shrinks",
         multi_objective=True,
         reference="Yahyaa, Drugan, Manderick, ADPRL 2014",

@@ -7,7 +7,6 @@ from types import ModuleType
 from typing import ClassVar, Literal
 
 from paretozoom.kernels.tables import moc_mab
-from paretozoom.policies.about import About
 from paretozoom.policies.arms.finite import MOST_CELLS, Grid, Within
 from paretozoom.policies.parameters import (
     USUAL_HORIZON,
@@ -17,6 +16,7 @@ from paretozoom.policies.parameters import (
     checked_positive,
     checked_problem,
 )
+from paretozoom.policies.summary import Summary
 from paretozoom.policies.tables.means import MeanTable
 from paretozoom.problem import Problem
 from paretozoom.records import Refused
@@ -42,7 +42,7 @@ class MOCMAB(MeanTable):
     name = "moc-mab"
     kernel: ClassVar[ModuleType] = moc_mab
     assumed_horizon = USUAL_HORIZON
-    about = About(
+    summary = Summary(
         "UCB for a dominant objective, then for another among arms as good",
         multi_objective=True,
         contextual=True,

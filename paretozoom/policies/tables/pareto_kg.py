@@ -6,9 +6,9 @@ from types import ModuleType
 from typing import Any, ClassVar
 
 from paretozoom.kernels.tables import pareto_kg
-from paretozoom.policies.about import About
 from paretozoom.policies.arms.finite import Within
 from paretozoom.policies.parameters import USUAL_HORIZON, checked_count, checked_horizon, checked_positive
+from paretozoom.policies.summary import Summary
 from paretozoom.policies.tables.means import MeanTable
 from paretozoom.problem import Problem
 from paretozoom.records import Refused
@@ -40,7 +40,7 @@ class ParetoKG(MeanTable):
     name = "pareto-kg"
     kernel: ClassVar[ModuleType] = pareto_kg
     assumed_horizon = USUAL_HORIZON
-    about = About(
+    summary = Summary(
         "knowledge gradient per objective, uniform on the front of the indices",
         multi_objective=True,
         reference="Yahyaa, Drugan, Manderick, ICAART 2014",

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from paretozoom.kernels.tables import pareto_thompson
-from paretozoom.policies.about import About
 from paretozoom.policies.arms.finite import Within
 from paretozoom.policies.parameters import check_scaled
+from paretozoom.policies.summary import Summary
 from paretozoom.policies.tables.means import MeanTable
 from paretozoom.problem import Problem
 from paretozoom.records import Refused
@@ -41,7 +41,7 @@ class ParetoThompson(MeanTable):
 
     name = "pareto-thompson"
     kernel: ClassVar[ModuleType] = pareto_thompson
-    about = About(
+    summary = Summary(
         "Thompson sampling per objective, uniform on the front of the sample",
         multi_objective=True,
         reference="Yahyaa, Drugan, Manderick, ADPRL 2014",

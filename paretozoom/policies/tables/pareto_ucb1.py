@@ -6,9 +6,9 @@ from types import ModuleType
 from typing import ClassVar
 
 from paretozoom.kernels.tables import pareto_ucb1
-from paretozoom.policies.about import About
 from paretozoom.policies.arms.finite import Grid, Within
 from paretozoom.policies.parameters import check_scaled, checked_count
+from paretozoom.policies.summary import Summary
 from paretozoom.policies.tables.means import MeanTable
 from paretozoom.problem import Problem
 
@@ -33,7 +33,7 @@ class ParetoUCB1(MeanTable):
 
     name = "pareto-ucb1"
     kernel: ClassVar[ModuleType] = pareto_ucb1
-    about = About(
+    summary = Summary(
         "UCB1 per objective, uniform on the front of the indices",
         multi_objective=True,
         guarantee="Pareto regret O(log T) over finitely many arms",

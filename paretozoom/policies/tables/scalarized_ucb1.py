@@ -11,9 +11,9 @@ import numpy as np
 
 from paretozoom.kernels.arms import table
 from paretozoom.kernels.tables import scalarized_ucb1
-from paretozoom.policies.about import About
 from paretozoom.policies.arms.finite import Within
 from paretozoom.policies.parameters import check_scaled, checked_count, checked_positive
+from paretozoom.policies.summary import Summary
 from paretozoom.policies.tables.means import MeanTable
 from paretozoom.problem import Problem
 from paretozoom.problem.dimensions import Floats, Ints
@@ -66,7 +66,7 @@ class ScalarizedUCB1(MeanTable):
 
     name = "scalarized-ucb1"
     kernel: ClassVar[ModuleType] = scalarized_ucb1
-    about = About(
+    summary = Summary(
         "UCB1 for a weighting of the objectives that is drawn in every round",
         multi_objective=True,
         guarantee="regret O(S log(T/S)) over finitely many arms for S weightings",

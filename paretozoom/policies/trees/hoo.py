@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from paretozoom.policies.about import About
 from paretozoom.policies.parameters import checked_problem, scalarisation
+from paretozoom.policies.summary import Summary
 from paretozoom.policies.trees.trees import ArmTrees
 from paretozoom.problem import Problem
 
@@ -30,7 +30,7 @@ class HOO(ArmTrees):
     """
 
     name = "hoo"
-    about = About(
+    summary = Summary(
         "a tree of ever smaller cells of arms, followed by optimistic bounds",
         similarity=True,
         adaptive=True,

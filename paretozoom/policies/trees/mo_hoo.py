@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paretozoom.policies.about import About
+from paretozoom.policies.summary import Summary
 from paretozoom.policies.trees.trees import ArmTrees
 from paretozoom.problem import Problem
 
@@ -31,7 +31,7 @@ class MOHOO(ArmTrees):
 
     name = "mo-hoo"
     vectors = 32
-    about = About(
+    summary = Summary(
         "HOO with sets of vectors as bounds, one drawn at every fork",
         multi_objective=True,
         similarity=True,

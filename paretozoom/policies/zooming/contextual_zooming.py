@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Literal
 
 from paretozoom.kernels.zooming import contextual_zooming
 from paretozoom.kernels.zooming.balls import Layout
-from paretozoom.policies.about import About
 from paretozoom.policies.parameters import checked_problem, scalarisation
+from paretozoom.policies.summary import Summary
 from paretozoom.policies.zooming.zooming import Zooming
 from paretozoom.problem import Problem
 from paretozoom.records import Refused, Values
@@ -34,7 +34,7 @@ class ContextualZooming(Zooming):
 
     name = "contextual-zooming"
     kernel: ClassVar[ModuleType] = contextual_zooming
-    about = About(
+    summary = Summary(
         "balls that shrink where they pay, on one objective or a weighted sum",
         contextual=True,
         similarity=True,

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from paretozoom.kernels.core.pareto import mark_front
 from paretozoom.kernels.zooming import pcz
 from paretozoom.kernels.zooming.balls import Layout
-from paretozoom.policies.about import About
+from paretozoom.policies.summary import Summary
 from paretozoom.policies.zooming.zooming import Zooming
 from paretozoom.problem import Problem
 from paretozoom.records import Values
@@ -39,7 +39,7 @@ class PCZ(Zooming):
 
     name = "pcz"
     kernel: ClassVar[ModuleType] = pcz
-    about = About(
+    summary = Summary(
         "Pareto Contextual Zooming: balls that shrink where they pay, uniform on the front of their indices",
         multi_objective=True,
         contextual=True,

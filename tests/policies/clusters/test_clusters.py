@@ -15,7 +15,7 @@ from paretozoom.kernels.clusters.clusters import bonus
 from paretozoom.policies.clusters.club import CLUB
 from paretozoom.policies.clusters.clustered import Clustered
 from paretozoom.policies.clusters.cofiba import COFIBA
-from paretozoom.policies.clusters.items import MOST_FEATURES, item_features
+from paretozoom.policies.clusters.item_features import MOST_FEATURES, item_features
 from tests.reference.clusters.clusters import Club, Cofiba, component
 from tests.reference.lockstep import lockstep
 from tests.reference.play import World

@@ -20,10 +20,10 @@ HEADS = (
 )
 
 
-class About(msgspec.Struct, frozen=True):
+class Summary(msgspec.Struct, frozen=True):
     """The columns of the paper's Table 1 and where the algorithm comes from.
 
-    >>> About("draws every arm uniformly").contextual
+    >>> Summary("draws every arm uniformly").contextual
     False
     """
 
@@ -46,10 +46,10 @@ def rows_of(policies: Mapping[str, Any]) -> list[list[str]]:
     """
     rows = []
     for name, policy in policies.items():
-        about: About = policy.about
-        marks = (about.multi_objective, about.contextual, about.similarity, about.adaptive)
+        summary: Summary = policy.summary
+        marks = (summary.multi_objective, summary.contextual, summary.similarity, summary.adaptive)
         answers = ["yes" if mark else "no" for mark in marks]
-        rows.append([name, policy.__name__, about.line, *answers, about.guarantee, about.reference or "-"])
+        rows.append([name, policy.__name__, summary.line, *answers, summary.guarantee, summary.reference or "-"])
     return rows
 
 
