@@ -105,6 +105,19 @@ def begin(client: TestClient[Any], name: str | None = None, **more: Any) -> Remo
     return remote
 
 
+def new(name: str = "never", **more: Any) -> dict[str, Any]:
+    """A request for a new experiment."""
+    return {"name": name, "problem": PLAIN, "policy": "random", **more}
+
+
+class Clock:
+    """A time that passes when it is told to."""
+
+    def __init__(self, remote: Remote) -> None:
+        self.now = time.time()
+        remote.client.app.state.experiments.now = lambda: self.now
+
+
 def refused(answer: httpx.Response, status: int, *words: str) -> None:
     """Check that a request was not met, and that the answer says why."""
     assert answer.status_code == status, answer.text

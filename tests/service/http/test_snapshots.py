@@ -1,0 +1,51 @@
+"""Experiments that are exported and imported."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from litestar.testing import TestClient
+
+from paretozoom.service import Limits
+from tests.service.remote import ALL, PLAIN, Remote, begin, refused, serving, until
+
+Service = TestClient[Any]
+
+
+@pytest.mark.parametrize("policy", ["random", "pareto-zoom"])
+def test_an_imported_experiment_goes_on_bit_for_bit(client: Service, policy: str) -> None:
+    problem = {**PLAIN, "arm": [{"type": "real", "name": "y"}]}
+    experiment = begin(client, policy=policy, problem=problem, wait=3600.0, default={"left": 0.0})
+    for k in range(25):
+        experiment.reward(experiment.number(k / 25), left=k / 25)
+    data = experiment.get("/snapshot")
+    assert data.headers["content-type"] == "application/octet-stream"
+    answer = client.put(f"{ALL}/copy-of-{policy}/snapshot", content=data.content)
+    assert answer.status_code == 201, answer.text
+    copy = Remote(client, f"copy-of-{policy}")
+    until(lambda: copy.get().json()["ready"])
+    for k in range(25):
+        made = experiment.decide(0.5).json()
+        assert copy.decide(0.5).json() == made
+        for one in (experiment, copy):
+            one.reward(made["id"], left=0.5)
+            one.reward(k, right=0.5)
+    mine, theirs = experiment.get().json(), copy.get().json()
+    for field in ("seed", "counts", "open", "wait", "default", "bytes", "parameters"):
+        assert mine[field] == theirs[field]
+    assert theirs["events"] == 1 + 75
+    refused(copy.reward(0, left=0.0), 410, "decision 0: has all its rewards, some of them from before")
+    assert copy.events()[0]["event"]["snapshot"] is True
+    refused(client.put(f"{ALL}/copy-of-{policy}/snapshot", content=data.content), 409, "exists already")
+
+
+def test_a_snapshot_may_be_larger_than_other_bodies(tmp_path: Path, lightly: None) -> None:
+    with serving(tmp_path, limits=Limits(body=2_000)) as service:
+        experiment = begin(service)
+        for _ in range(50):
+            experiment.number()
+        data = experiment.get("/snapshot").content
+        assert len(data) > 2_000
+        assert service.put(f"{ALL}/copy/snapshot", content=data).status_code == 201
