@@ -134,21 +134,18 @@ class Snapshot(msgspec.Struct, frozen=True):
 
 
 class Policy(Protocol):
-    """Two verbs and one signature: whatever chooses arms."""
+    """Two verbs and one signature: whatever chooses arms, and all that `simulate` needs of it."""
 
-    def ask(self, context: Values) -> Decision: ...
+    def ask(self, context: Values, /) -> Decision: ...
 
-    def tell(self, decision: Decision, reward: Values) -> None: ...
-
-    def drop(self, decision: Decision) -> None: ...
-
-    def dump(self) -> Snapshot: ...
-
-    def load(self, snapshot: Snapshot) -> None: ...
+    def tell(self, decision: Decision, reward: Values, /) -> None: ...
 
 
 class Environment(Protocol):
-    """Whatever shows contexts and answers decisions; the answer depends on the seed and the decision alone."""
+    """Whatever shows contexts and answers decisions; the answer depends on the seed and the decision alone.
+
+    These three methods are all that `simulate` needs of it.
+    """
 
     def reset(self, seed: int) -> None: ...
 

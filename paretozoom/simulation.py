@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,11 @@ import numpy as np
 from paretozoom.environments.base import Task
 from paretozoom.kernels.core.calls import laws_of, verbs_of
 from paretozoom.kernels.loops import loop
-from paretozoom.policies.base import Policy
-from paretozoom.policies.opened import OpenDecision
+from paretozoom.policies.compiled import CompiledPolicy
+from paretozoom.policies.open_decisions import OpenDecision, OpenDecisions
 from paretozoom.problem import Problem
 from paretozoom.problem.dimensions import Finite, Ints
-from paretozoom.records import Decision, Environment, Refused, Round, checked_seed
+from paretozoom.records import Decision, Environment, Policy, Refused, Round, Values, checked_seed
 from paretozoom.rounds import Columns, Rounds
 
 Delay = int | Callable[[np.random.Generator], int | None] | None
@@ -26,16 +26,17 @@ CHUNK = 8192
 def simulate(policy: Policy, environment: Environment, rounds: int, *, seed: int, delay: Delay = 0) -> Iterator[Round]:
     """Play `rounds` rounds and yield each as it is asked.
 
-    The seed gives the environment, the policy and the delays a stream each. A reward arrives `delay` rounds
-    after its decision: a number, a function that draws one from a generator, or None for never (a drawn None
-    likewise).
+    A policy is any object with `ask(context)` and `tell(decision, reward)`, an environment any with `reset(seed)`,
+    `observe()` and `respond(decision)`. The seed gives the environment, the policy (if it has `reseed(seed)`) and the
+    delays a stream each. A reward arrives `delay` rounds after its decision: a number, a function that draws one from a
+    generator, or None for never (a drawn None likewise).
 
     >>> from paretozoom import PaperTask, Random
     >>> task = PaperTask()
     >>> [round(r.decision.context["x"], 3) for r in simulate(Random(task.problem), task, 3, seed=1)]
     [0.544, 0.781, 0.501]
     """
-    deliveries = _start(policy, environment, rounds, seed, delay)
+    deliveries, problem = _start(policy, environment, rounds, seed, delay), _problem_of(policy, environment)
     waiting: dict[int, list[tuple[Decision, Any]]] = {}
     for t in range(rounds):
         context = environment.observe()
@@ -44,7 +45,7 @@ def simulate(policy: Policy, environment: Environment, rounds: int, *, seed: int
         waiting.setdefault(int(deliveries.due(t, 1)[0]), []).append((decision, reward))
         for told, its_reward in waiting.pop(t, []):
             policy.tell(told, its_reward)
-        yield Round(decision, reward if isinstance(reward, dict) else _by_name(policy, reward))
+        yield Round(decision, reward if isinstance(reward, dict) else _by_name(problem, reward))
 
 
 def simulate_in_chunks(
@@ -60,10 +61,17 @@ def simulate_in_chunks(
     if isinstance(chunk, bool) or not isinstance(chunk, (int, np.integer)) or chunk < 1:
         raise Refused(f"chunk: {chunk!r} is not a positive integer")
     if not can_compile(policy, environment):
+        problem = _problem_of(policy, environment)
+        if problem is None:
+            raise Refused(
+                f"policy: {type(policy).__name__} has no problem, and {type(environment).__name__} neither, so there "
+                "are no columns; simulate gives the rounds one by one"
+            )
         line = simulate(policy, environment, rounds, seed=seed, delay=delay)
         while batch := list(itertools.islice(line, chunk)):
-            yield Rounds.of(policy.problem, batch)
+            yield Rounds.of(problem, batch)
         return
+    assert isinstance(policy, CompiledPolicy)
     assert isinstance(environment, Task)
     deliveries = _start(policy, environment, rounds, seed, delay)
     verbs, laws = verbs_of(policy.kernel), laws_of(type(environment))
@@ -79,33 +87,34 @@ def simulate_in_chunks(
         order = np.flatnonzero(due < first + length)
         if callable(delay):  # else they are due in the order of their numbers
             order = order[np.argsort(due[order], kind="stable")]
-        policy._floats, policy._ints = loop.play(
-            verbs,
-            laws,
-            policy._floats,
-            policy._ints,
-            environment.world,
-            key0,
-            key1,
-            environment.problem.encoding.values,
-            environment.empty_draws(),
-            environment.noise_kinds,
-            environment.spreads.copy(),
-            environment.units,
-            first,
-            first_number,
-            len(carried.number),
-            *columns,
-            due,
-            order,
-        )
-        environment.observed += length
-        played = columns.take(slice(len(carried.number), None))
         still = due >= first + length
-        carried, due = columns.take(still), due[still]
-        policy.number = first_number + first + length
-        theirs = {n: e for n, e in policy._open.items() if n < first_number}
-        policy._open = {**theirs, **_opened(policy, carried)}
+        with policy._lock:
+            policy._floats, policy._ints = loop.play(
+                verbs,
+                laws,
+                policy._floats,
+                policy._ints,
+                environment.world,
+                key0,
+                key1,
+                environment.problem.encoding.values,
+                environment.empty_draws(),
+                environment.noise_kinds,
+                environment.spreads.copy(),
+                environment.units,
+                first,
+                first_number,
+                len(carried.number),
+                *columns,
+                due,
+                order,
+            )
+            played, carried = columns.take(slice(len(carried.number), None)), columns.take(still)
+            policy.number = first_number + first + length
+            theirs = {n: e for n, e in policy._open.items() if n < first_number}
+            policy._open = OpenDecisions({**theirs, **_opened(policy, carried)})
+        environment.observed += length
+        due = due[still]
         yield Rounds(policy.problem, played)
 
 
@@ -116,8 +125,7 @@ def can_compile(policy: Policy, environment: Environment) -> bool:
     """
     return (
         isinstance(environment, Task)
-        and isinstance(policy, Policy)
-        and getattr(policy, "kernel", None) is not None
+        and isinstance(policy, CompiledPolicy)
         and policy.problem == environment.problem
         and policy.problem.exact_points
     )
@@ -142,7 +150,9 @@ def _start(policy: Policy, environment: Environment, rounds: int, seed: int, del
     streams = np.random.SeedSequence(checked_seed(seed)).spawn(3)
     seeds = [int.from_bytes(stream.generate_state(4).tobytes(), "little") for stream in streams]
     environment.reset(seeds[0])
-    policy.reseed(seeds[1])
+    reseed = getattr(policy, "reseed", None)
+    if reseed is not None:
+        reseed(seeds[1])
     return _Deliveries(delay, np.random.default_rng(seeds[2]))
 
 
@@ -175,7 +185,7 @@ class _Deliveries:
         return NEVER if wait is None else min(t + int(wait), NEVER)
 
 
-def _rows(policy: Policy, n: int) -> Columns:
+def _rows(policy: CompiledPolicy, n: int) -> Columns:
     return Columns(
         np.empty(n, np.int64),
         np.empty((n, policy.problem.dim)),
@@ -186,7 +196,7 @@ def _rows(policy: Policy, n: int) -> Columns:
     )
 
 
-def _opened(policy: Policy, columns: Columns) -> dict[int, OpenDecision]:
+def _opened(policy: CompiledPolicy, columns: Columns) -> dict[int, OpenDecision]:
     """The open decisions of a policy after a compiled stretch."""
     rounds = Rounds(policy.problem, columns)
     return {
@@ -195,5 +205,18 @@ def _opened(policy: Policy, columns: Columns) -> dict[int, OpenDecision]:
     }
 
 
-def _by_name(policy: Policy, reward: Any) -> dict[str, float]:
-    return {n: float(v) for n, v in zip(policy.problem.objective_names, reward, strict=True) if v is not None}
+def _problem_of(policy: Policy, environment: Environment) -> Problem | None:
+    """The problem of one of the two, if any of them has one."""
+    known = (getattr(one, "problem", None) for one in (policy, environment))
+    return next((problem for problem in known if isinstance(problem, Problem)), None)
+
+
+def _by_name(problem: Problem | None, reward: Values) -> dict[str, float]:
+    """A reward by the names of its objectives, without those that it leaves out."""
+    if isinstance(reward, Mapping):
+        pairs: Iterable[tuple[str, Any]] = reward.items()
+    elif problem is None:
+        raise Refused(f"reward: {reward!r} names no objectives, and no problem does; expected a mapping by their names")
+    else:
+        pairs = zip(problem.objective_names, reward, strict=True)
+    return {name: float(value) for name, value in pairs if value is not None}

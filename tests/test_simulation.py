@@ -12,9 +12,13 @@ from paretozoom import (
     PCZ,
     ContextualZooming,
     Decision,
+    Finite,
     FiniteBandit,
+    Objective,
     PaperTask,
+    Problem,
     Random,
+    Real,
     Refused,
     Rounds,
     SmoothRidges,
@@ -200,3 +204,75 @@ def test_a_policy_of_another_problem_is_refused_first() -> None:
     finite = Random(Tents(arms=3).problem)
     with pytest.raises(Refused, match=r"arms are \['y0', .*expected \['y'\], as in Random\(environment.problem\)"):
         next(simulate(finite, Tents(), 3, seed=1))
+
+
+class Coin:
+    """No more than `simulate` asks of a policy; by hand, so that it knows no problem and no seed."""
+
+    def __init__(self) -> None:
+        self.number = -1
+        self.told: list[tuple[int, Any]] = []
+
+    def ask(self, context: Any) -> Decision:
+        self.number += 1
+        return Decision(self.number, context, ["heads", "tails"][self.number % 2], 0.5, 0)
+
+    def tell(self, decision: Decision, reward: Any) -> None:
+        self.told.append((decision.number, reward))
+
+
+class Table:
+    """No more than `simulate` asks of an environment."""
+
+    def reset(self, seed: int) -> None:
+        self.rng = np.random.default_rng(seed)
+
+    def observe(self) -> Any:
+        return {"weight": float(self.rng.random())}
+
+    def respond(self, decision: Decision) -> Any:
+        return {"won": float(decision.arm == "heads"), "weight": decision.context["weight"]}
+
+
+def test_five_methods_are_enough() -> None:
+    coin = Coin()
+    line = list(simulate(coin, Table(), 6, seed=1, delay=2))
+    assert [played.decision.arm for played in line] == ["heads", "tails"] * 3
+    assert coin.told == [(number, line[number].reward) for number in range(4)]
+    assert line == list(simulate(Coin(), Table(), 6, seed=1))
+    assert line != list(simulate(Coin(), Table(), 6, seed=2))
+
+
+def test_seeds_reach_whoever_has_reseed() -> None:
+    class Seeded(Coin):
+        def reseed(self, seed: int) -> None:
+            self.seed = seed
+
+    coins = [Seeded() for _ in range(3)]
+    for coin, seed in zip(coins, (1, 1, 2), strict=True):
+        list(simulate(coin, Table(), 1, seed=seed))
+    policy = Random(PaperTask().problem)
+    list(simulate(policy, PaperTask(), 1, seed=1))
+    assert coins[0].seed == coins[1].seed == policy.seed != coins[2].seed
+
+
+def test_rewards_without_names_take_those_of_the_problem() -> None:
+    class Silent(Table):
+        def respond(self, decision: Decision) -> Any:
+            return (1, None)
+
+    problem = Problem(
+        context=[Real("weight")], arm=Finite(["heads", "tails"]), objectives=[Objective("won"), Objective("weight")]
+    )
+    for with_problem in (Coin(), Silent()):
+        with_problem.problem = problem  # type: ignore[union-attr]
+        policy = with_problem if isinstance(with_problem, Coin) else Coin()
+        table = with_problem if isinstance(with_problem, Silent) else Silent()
+        assert [played.reward for played in simulate(policy, table, 2, seed=1)] == [{"won": 1.0}] * 2
+        chunks = list(simulate_in_chunks(policy, table, 5, seed=1, chunk=2))
+        assert [len(some) for some in chunks] == [2, 2, 1]
+        assert chunks[0].columns.arm.tolist() == [0, 1]
+    with pytest.raises(Refused, match=r"reward: \(1, None\) names no objectives, and no problem does"):
+        list(simulate(Coin(), Silent(), 1, seed=1))
+    with pytest.raises(Refused, match="policy: Coin has no problem, and Table neither"):
+        next(simulate_in_chunks(Coin(), Table(), 1, seed=1))

@@ -154,7 +154,8 @@ class Board:
         digest = hashlib.sha256(fingerprint_of(self.task(title)).encode())
         if player not in RIVALS:
             policy = self._policy(player, title, 10)
-            kernels = [f for f in vars(policy.kernel).values() if hasattr(f, "py_func")]
+            kernel = getattr(policy, "kernel", None)  # a policy in Python has none
+            kernels = [f for f in vars(kernel or object).values() if hasattr(f, "py_func")]
             files = {Path(str(module.__file__)) for module in modules_behind(sys.modules[type(policy).__module__])}
             digest.update(jit.fingerprint(*files.union(jit.files_behind(*kernels))).encode())
             digest.update(repr(sorted(policy.parameters.items(), key=str)).encode())

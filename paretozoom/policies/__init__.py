@@ -1,10 +1,12 @@
 """The policies: one file each."""
 
 from paretozoom.policies.arms.random import Random
-from paretozoom.policies.base import Piece, Policy
+from paretozoom.policies.base import Policy
 from paretozoom.policies.clusters.club import CLUB
 from paretozoom.policies.clusters.cofiba import COFIBA
 from paretozoom.policies.clusters.query_ad_clustering import QueryAdClustering
+from paretozoom.policies.compiled import CompiledPolicy
+from paretozoom.policies.fronts import Piece
 from paretozoom.policies.linear.kernel_ucb import KernelUCB
 from paretozoom.policies.linear.linucb import LinUCB
 from paretozoom.policies.linear.sup_kernel_ucb import SupKernelUCB
@@ -38,6 +40,7 @@ __all__ = [
     "MOHOO",
     "PCZ",
     "AnnealingPareto",
+    "CompiledPolicy",
     "ContextualZooming",
     "EpochGreedy",
     "ILoveToConBandits",

@@ -12,6 +12,7 @@ from paretozoom.problem.dimensions import LARGEST_REWARD, Floats, Ints, Real
 from paretozoom.records import Decision, Refused
 
 Encoded = TypeVar("Encoded")
+Place = TypeVar("Place")
 
 
 class DecisionColumns(NamedTuple):
@@ -70,8 +71,8 @@ class Decisions(Sequence[Decision]):
         return (self[k] for k in range(len(self)))
 
 
-def _of_row(field: str, k: int, encode: Callable[[Any, Floats], Encoded], value: Any, out: Floats) -> Encoded:
-    """Encode one row of many; a refusal names it."""
+def of_row(field: str, k: int, encode: Callable[[Any, Place], Encoded], value: Any, out: Place) -> Encoded:
+    """What `encode` makes of one of many values; a refusal names which."""
     try:
         return encode(value, out)
     except Refused as refusal:
@@ -83,7 +84,7 @@ def encode_contexts(problem: Problem, contexts: Any, points: Floats) -> list[dic
     """Write the coordinates of many contexts to the heads of `points`; gives the contexts in plain types."""
     simple = all(isinstance(d, Real) and d.scale == "linear" for d in problem.context)
     if not (simple and isinstance(contexts, np.ndarray) and contexts.dtype == np.float64 and contexts.ndim == 2):
-        return [_of_row("contexts", k, problem.encode_context, c, points[k]) for k, c in enumerate(contexts)]
+        return [of_row("contexts", k, problem.encode_context, c, points[k]) for k, c in enumerate(contexts)]
     if contexts.shape[1] != len(problem.context):
         raise Refused(f"contexts: rows of {contexts.shape[1]} entries, expected {len(problem.context)}")
     for j, dimension in enumerate(problem.context):
@@ -99,7 +100,7 @@ def encode_contexts(problem: Problem, contexts: Any, points: Floats) -> list[dic
 def encode_rewards(problem: Problem, rewards: Any, out: Floats) -> Ints:
     """Write many rewards, oriented and scaled, to `out`; gives what was told in each, a bit per objective."""
     if not (isinstance(rewards, np.ndarray) and rewards.dtype == np.float64 and rewards.shape == out.shape):
-        told = [_of_row("rewards", k, problem.encode_reward, reward, out[k]) for k, reward in enumerate(rewards)]
+        told = [of_row("rewards", k, problem.encode_reward, reward, out[k]) for k, reward in enumerate(rewards)]
         return np.array(told, np.int64)
     for o, objective in enumerate(problem.objectives):
         column = rewards[:, o]

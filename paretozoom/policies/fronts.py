@@ -5,12 +5,41 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from paretozoom.kernels.core.pareto import mark_front
 from paretozoom.problem import Problem
 from paretozoom.problem.dimensions import Floats
+
+
+class Piece(msgspec.Struct, frozen=True):
+    """A part of the arm space that a policy holds for Pareto optimal: an interval, a box, or one finite arm.
+
+    Of a box low and high are arms, its corners.
+    Index, mean, uncertainty and count are by objective, the first three in the user's units. None stands for what a
+    policy does not keep, or has not seen yet:
+
+    - zooming policies: the ball's optimistic index, the mean of its rewards, how unsure that is, and their number;
+    - trees of arms: the same of a cell of arms (index U);
+    - linear and kernel policies, CLUB and COFIBA: mean plus width, the estimate at the context, the width, and how
+      often the arm was told (of CLUB and COFIBA: the user's cluster);
+    - policies with a table of means: no index; the arm's mean in the context cell, 1 / sqrt(count), and its number;
+    - policies over rules: nothing but how many rewards were learned from in all.
+
+    >>> Piece(low=0.2, high=0.4, arm=None, index={"r": 1.2}, mean={"r": 0.5}, uncertainty={"r": 0.1},
+    ...       count={"r": 40}).high
+    0.4
+    """
+
+    low: float | dict[str, Any] | None
+    high: float | dict[str, Any] | None
+    arm: Any
+    index: dict[str, float | None]
+    mean: dict[str, float | None]
+    uncertainty: dict[str, float | None]
+    count: dict[str, int]
 
 
 class Learned(NamedTuple):

@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from paretozoom.kernels.arms import table
-from paretozoom.policies.base import Piece, Policy
-from paretozoom.policies.fronts import described, learned_numbers
-from paretozoom.policies.opened import checked_array
+from paretozoom.policies.compiled import CompiledPolicy
+from paretozoom.policies.fronts import Piece, described, learned_numbers
 from paretozoom.policies.parameters import checked_count, checked_problem, scalarisation
+from paretozoom.policies.snapshots import checked_array
 from paretozoom.problem import Problem
 from paretozoom.problem.dimensions import Finite, Floats, Ints
 from paretozoom.records import Decision, Refused, Values
@@ -58,7 +58,7 @@ def _places(values: int) -> Floats:
     return np.arange(-values, dtype=float) if values < 0 else np.arange(values, dtype=float) / (values - 1)
 
 
-class FiniteArms(Policy):
+class FiniteArms(CompiledPolicy):
     """A policy over finitely many arms; see `kernels/table.py` for its memory.
 
     Subclasses pass on what they were given: `arms` and `within` (a grid on continuous arms, of which the centre or a

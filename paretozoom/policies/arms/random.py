@@ -8,13 +8,13 @@ from typing import ClassVar
 import numpy as np
 
 from paretozoom.kernels.arms import uniform
-from paretozoom.policies.base import Policy
+from paretozoom.policies.compiled import CompiledPolicy
 from paretozoom.policies.summary import Summary
 from paretozoom.problem import Problem
 from paretozoom.problem.dimensions import Floats, Ints
 
 
-class Random(Policy):
+class Random(CompiledPolicy):
     """Draw every arm uniformly; the floor in every comparison.
 
     >>> from paretozoom import Objective, Problem, Real

@@ -12,9 +12,8 @@ import numpy.typing as npt
 from paretozoom.kernels.arms import table
 from paretozoom.kernels.clusters import clusters
 from paretozoom.policies.arms.finite import Grid, Scalarised, Within
-from paretozoom.policies.base import Piece
 from paretozoom.policies.clusters.item_features import item_features
-from paretozoom.policies.fronts import on_front
+from paretozoom.policies.fronts import Piece, on_front
 from paretozoom.policies.parameters import check_scaled, checked_count, checked_positive, checked_problem, scalarisation
 from paretozoom.problem import Problem
 from paretozoom.problem.dimensions import Floats, Ints

@@ -14,10 +14,9 @@ from paretozoom.kernels.arms import table
 from paretozoom.kernels.clusters import phase_cover
 from paretozoom.kernels.clusters import query_ad_clustering as qac
 from paretozoom.policies.arms.finite import Grid, Scalarised
-from paretozoom.policies.base import Piece
-from paretozoom.policies.fronts import described, learned_numbers, on_front
-from paretozoom.policies.opened import checked_array
+from paretozoom.policies.fronts import Piece, described, learned_numbers, on_front
 from paretozoom.policies.parameters import check_scaled, checked_positive, checked_problem, scalarisation
+from paretozoom.policies.snapshots import checked_array
 from paretozoom.policies.summary import Summary
 from paretozoom.problem import Problem
 from paretozoom.problem.dimensions import Finite, Floats, Ints, number_of

@@ -13,8 +13,7 @@ from paretozoom.kernels.arms import table
 from paretozoom.kernels.linear.gram import gram_floats
 from paretozoom.kernels.linear.linear import block_size
 from paretozoom.policies.arms.finite import Scalarised, Within
-from paretozoom.policies.base import Piece
-from paretozoom.policies.fronts import on_front
+from paretozoom.policies.fronts import Piece, on_front
 from paretozoom.policies.linear.features import FeatureMap
 from paretozoom.policies.parameters import checked_positive
 from paretozoom.problem import Problem

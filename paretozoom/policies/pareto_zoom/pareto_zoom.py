@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from paretozoom.kernels.pareto_zoom import pareto_zoom, pyramid
 from paretozoom.kernels.pareto_zoom.believed import mark_believed
-from paretozoom.policies.base import Piece, Policy
-from paretozoom.policies.fronts import learned_numbers, on_front
+from paretozoom.policies.compiled import CompiledPolicy
+from paretozoom.policies.fronts import Piece, learned_numbers, on_front
 from paretozoom.policies.parameters import check_listable, checked_problem
 from paretozoom.policies.pareto_zoom import pyramids
 from paretozoom.policies.summary import Summary
@@ -23,7 +23,7 @@ from paretozoom.records import Decision, Refused, Values
 SPREADS = ("arms", "front")
 
 
-class ParetoZoom(Policy):
+class ParetoZoom(CompiledPolicy):
     """Zooms where rewards and traffic are, and learns while it plays how noisy and how smooth the rewards are.
 
     Nothing is to be tuned: no horizon, no Lipschitz constant, no confidence. A trend, a quadratic of contexts and arms,

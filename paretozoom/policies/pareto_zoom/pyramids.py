@@ -14,9 +14,9 @@ from paretozoom.kernels.core.kinds import CATEGORICAL
 from paretozoom.kernels.pareto_zoom import calibrate, forget, functions, pyramid, smooth_fit
 from paretozoom.kernels.pareto_zoom.refine import GROWTH, due_after
 from paretozoom.kernels.pareto_zoom.trend_fit import SIZES
-from paretozoom.policies.opened import checked_array
 from paretozoom.policies.pareto_zoom import smooths
 from paretozoom.policies.pareto_zoom.terms import terms_of
+from paretozoom.policies.snapshots import checked_array
 from paretozoom.problem import Problem
 from paretozoom.problem.dimensions import Floats, Ints
 from paretozoom.problem.feasible import encode_feasible

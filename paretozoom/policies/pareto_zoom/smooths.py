@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paretozoom.kernels.pareto_zoom import pyramid, smooth, smooth_fit
-from paretozoom.policies.opened import checked_array
+from paretozoom.policies.snapshots import checked_array
 from paretozoom.problem.dimensions import Floats, Ints
 from paretozoom.records import Refused
 

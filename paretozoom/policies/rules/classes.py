@@ -12,7 +12,7 @@ from paretozoom.kernels.arms import table
 from paretozoom.kernels.core.kinds import CATEGORICAL
 from paretozoom.kernels.rules import classes
 from paretozoom.policies.arms.finite import Grid, Scalarised, Within
-from paretozoom.policies.base import Piece
+from paretozoom.policies.fronts import Piece
 from paretozoom.policies.parameters import (
     check_scaled,
     checked_count,

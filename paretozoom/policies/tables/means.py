@@ -10,8 +10,7 @@ import numpy as np
 
 from paretozoom.kernels.arms import table
 from paretozoom.policies.arms.finite import FiniteArms, Within
-from paretozoom.policies.base import Piece
-from paretozoom.policies.fronts import on_front
+from paretozoom.policies.fronts import Piece, on_front
 from paretozoom.problem import Problem
 from paretozoom.problem.dimensions import Floats, Ints
 from paretozoom.records import Decision, Refused, Values

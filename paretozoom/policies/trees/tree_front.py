@@ -10,8 +10,7 @@ import numpy as np
 
 from paretozoom.kernels.arms import table
 from paretozoom.kernels.trees import hoo_sets, hoo_tree
-from paretozoom.policies.base import Piece
-from paretozoom.policies.fronts import described, learned_numbers, on_front
+from paretozoom.policies.fronts import Piece, described, learned_numbers, on_front
 from paretozoom.problem.dimensions import Finite, Floats, Real
 
 if TYPE_CHECKING:

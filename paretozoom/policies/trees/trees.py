@@ -13,8 +13,7 @@ import numpy.typing as npt
 from paretozoom.kernels.arms import table
 from paretozoom.kernels.trees import hoo, hoo_tree
 from paretozoom.policies.arms.finite import FiniteArms, Grid
-from paretozoom.policies.base import Piece
-from paretozoom.policies.opened import checked_array
+from paretozoom.policies.fronts import Piece
 from paretozoom.policies.parameters import (
     USUAL_HORIZON,
     check_scaled,
@@ -22,6 +21,7 @@ from paretozoom.policies.parameters import (
     checked_positive,
     checked_problem,
 )
+from paretozoom.policies.snapshots import checked_array
 from paretozoom.policies.trees.tree_front import front_of
 from paretozoom.problem import Problem
 from paretozoom.problem.dimensions import Floats, Ints

@@ -22,9 +22,8 @@ from paretozoom.kernels.core.kinds import (
 )
 from paretozoom.kernels.zooming import balls, growth, zooming
 from paretozoom.kernels.zooming.balls import Layout
-from paretozoom.policies.base import Piece, Policy
-from paretozoom.policies.fronts import learned_numbers, on_front
-from paretozoom.policies.opened import checked_array
+from paretozoom.policies.compiled import CompiledPolicy
+from paretozoom.policies.fronts import Piece, learned_numbers, on_front
 from paretozoom.policies.parameters import (
     check_zoomable,
     checked_delta,
@@ -34,6 +33,7 @@ from paretozoom.policies.parameters import (
     encoded_centre,
     epoch_delta,
 )
+from paretozoom.policies.snapshots import checked_array
 from paretozoom.problem import Problem
 from paretozoom.problem.dimensions import Finite, Floats, Ints
 from paretozoom.problem.feasible import encode_feasible
@@ -68,7 +68,7 @@ class Balls:
         return np.asarray(self.total / np.maximum(self.count, 1))
 
 
-class Zooming(Policy):
+class Zooming(CompiledPolicy):
     """A policy that keeps balls; subclasses say how many numbers a ball learns and how sure it is of them."""
 
     def __init__(

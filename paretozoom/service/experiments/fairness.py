@@ -7,7 +7,8 @@ from collections import Counter, deque
 from collections.abc import Sequence
 from typing import Any
 
-from paretozoom.policies.base import Piece, Policy
+from paretozoom.policies.base import Policy
+from paretozoom.policies.fronts import Piece
 from paretozoom.problem import Problem
 from paretozoom.problem.dimensions import Finite
 from paretozoom.records import Decision

@@ -10,7 +10,7 @@ from litestar import get
 from litestar.datastructures import State
 from litestar.params import QueryParameter
 
-from paretozoom.policies.base import Piece
+from paretozoom.policies.fronts import Piece
 from paretozoom.records import Refused
 from paretozoom.service.access.guard import needs
 from paretozoom.service.http.shared import ONE, WHY_NOT, Named

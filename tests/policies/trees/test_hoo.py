@@ -11,7 +11,7 @@ import pytest
 from paretozoom import Categorical, Finite, Integer, Objective, Problem, Real, Refused, Snapshot
 from paretozoom.kernels.arms import table
 from paretozoom.kernels.trees import hoo, hoo_sets, hoo_tree
-from paretozoom.policies.base import Piece
+from paretozoom.policies.fronts import Piece
 from paretozoom.policies.trees.hoo import HOO
 from paretozoom.policies.trees.mo_hoo import MOHOO
 from paretozoom.policies.trees.trees import ArmTrees

@@ -10,7 +10,7 @@ import pytest
 
 from paretozoom import PCZ, PaperTask, Problem, SmoothRidges, Tents
 from paretozoom.environments.base import Task
-from paretozoom.policies.base import Piece
+from paretozoom.policies.fronts import Piece
 from tests.reference.play import World, agree, play
 from tests.reference.problems import PROBLEMS
 from tests.reference.zooming import pcz

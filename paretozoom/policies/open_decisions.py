@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from paretozoom.policies.snapshots import checked_array
 from paretozoom.problem import Problem
 from paretozoom.problem.dimensions import Floats, number_of
 from paretozoom.records import Decision, Refused
@@ -68,6 +69,52 @@ class OpenDecision:
         return self.parts
 
 
+class OpenDecisions(dict[int, OpenDecision]):
+    """The open decisions of a policy, by their numbers, in order."""
+
+    def find(self, decision: Decision) -> OpenDecision:
+        """The entry of a decision, if it is open and as it was handed out."""
+        if not isinstance(decision, Decision):
+            raise Refused(f"decision: {decision!r} is not a Decision")
+        entry = self.find_number(decision.number)
+        if entry.source is decision:
+            return entry
+        try:
+            same = bool(entry.decision == decision)
+        except ValueError:  # an array somewhere in it
+            same = False
+        if not same:
+            raise _not_open(decision.number)
+        return entry
+
+    def find_number(self, number: int) -> OpenDecision:
+        """The entry of an open decision."""
+        entry = self.get(number) if isinstance(number, int) else None
+        if entry is None:
+            raise _not_open(number)
+        return entry
+
+    def dump(self, objectives: int) -> tuple[list[Any], dict[str, npt.NDArray[Any]]]:
+        """All of them as JSON-ready records and arrays."""
+        entries = list(self.values())
+        nothing = np.full(objectives, math.nan)
+        parts = [nothing if entry.parts is None else entry.parts for entry in entries]
+        return [msgspec.to_builtins(entry.record()) for entry in entries], {
+            "open_reward": np.array(parts).reshape(len(entries), objectives),
+            "open_told": np.array([entry.told for entry in entries], np.int64),
+        }
+
+
+def _not_open(number: Any) -> Refused:
+    return Refused(f"decision {number}: already told, dropped, or not of this policy")
+
+
+def told_again(problem: Problem, number: int, again: int) -> Refused:
+    """Why objectives of a decision (a bit each) cannot be told: they were before."""
+    name = next(name for o, name in enumerate(problem.objective_names) if again >> o & 1)
+    return Refused(f"reward[{name!r}]: decision {number} was already told this objective")
+
+
 def point_of(problem: Problem, decision: Any, field: str) -> Floats:
     """The encoded point of a decision that came from outside, or a refusal that names the field."""
     if not isinstance(decision, Decision):
@@ -86,21 +133,8 @@ def point_of(problem: Problem, decision: Any, field: str) -> Floats:
     return point
 
 
-def dump_opened(opened: Mapping[int, OpenDecision], objectives: int) -> tuple[list[Any], dict[str, npt.NDArray[Any]]]:
-    """Open decisions as JSON-ready records and arrays."""
-    entries = list(opened.values())
-    nothing = np.full(objectives, math.nan)
-    parts = [nothing if entry.parts is None else entry.parts for entry in entries]
-    return [msgspec.to_builtins(entry.record()) for entry in entries], {
-        "open_reward": np.array(parts).reshape(len(entries), objectives),
-        "open_told": np.array([entry.told for entry in entries], np.int64),
-    }
-
-
-def load_opened(
-    problem: Problem, records: Any, arrays: Mapping[str, npt.NDArray[Any]], number: int
-) -> dict[int, OpenDecision]:
-    """Open decisions from what `dump_opened` gave; `number` is the policy's next."""
+def load_open(problem: Problem, records: Any, arrays: Mapping[str, npt.NDArray[Any]], number: int) -> OpenDecisions:
+    """Open decisions from what `OpenDecisions.dump` gave; `number` is the policy's next."""
     try:
         decisions = msgspec.convert(records, list[Decision])
     except msgspec.ValidationError as error:
@@ -109,7 +143,7 @@ def load_opened(
     complete = (1 << objectives) - 1
     rewards = checked_array(arrays, "open_reward", (n, objectives), np.float64)
     told = checked_array(arrays, "open_told", (n,), np.int64)
-    opened: dict[int, OpenDecision] = {}
+    opened = OpenDecisions()
     last = -1
     for k, decision in enumerate(decisions):
         entry = OpenDecision.of(decision, point_of(problem, decision, "snapshot: open"))
@@ -125,12 +159,3 @@ def load_opened(
         opened[decision.number] = entry
         last = decision.number
     return opened
-
-
-def checked_array(arrays: Any, name: str, shape: tuple[int, ...], dtype: Any) -> npt.NDArray[Any]:
-    """An array of a snapshot, if it has the shape and type it must have."""
-    array = arrays.get(name) if isinstance(arrays, Mapping) else None
-    if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype != dtype:
-        what = f"{array.dtype} {array.shape}" if isinstance(array, np.ndarray) else repr(array)
-        raise Refused(f"snapshot: {name} is {what}, expected {np.dtype(dtype)} {shape}")
-    return array
