@@ -3,235 +3,77 @@
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from paretozoom.environments import (
-        Boxes,
-        Bridge,
-        Catalogue,
-        ClusteredUsers,
-        ConcaveFront,
-        ConvexFront,
-        Crowds,
-        Currencies,
-        Devices,
-        DriftingRidges,
-        FiniteBandit,
-        HeavyTails,
-        Islands,
-        LinearRewards,
-        LoudAndQuiet,
-        PaddedPaperTask,
-        PaperTask,
-        Pentagon,
-        PolicyClass,
-        SmoothRidges,
-        Task,
-        Tents,
-        ThreePeaks,
-        TwoOfFour,
-    )
-    from paretozoom.metrics import Metric
-    from paretozoom.policies import (
-        CLUB,
-        COFIBA,
-        HOO,
-        MOCMAB,
-        MOHOO,
-        PCZ,
-        AnnealingPareto,
-        ContextualZooming,
-        EpochGreedy,
-        ILoveToConBandits,
-        KernelUCB,
-        LinUCB,
-        ParetoKG,
-        ParetoThompson,
-        ParetoUCB1,
-        ParetoZoom,
-        Piece,
-        Policy,
-        PolicyElimination,
-        QueryAdClustering,
-        Random,
-        RandomizedUCB,
-        ScalarizedUCB1,
-        SupKernelUCB,
-        SupLinUCB,
-    )
-    from paretozoom.problem import Problem
-    from paretozoom.problem.dimensions import Categorical, Finite, Integer, Objective, Real
-    from paretozoom.records import Asked, Decision, Dropped, Event, Refused, Round, Snapshot, Told
-    from paretozoom.remote.async_client import AsyncClient
-    from paretozoom.remote.client import Client, ServiceError
-    from paretozoom.rounds import Rounds
-    from paretozoom.similarity import Similarity
-    from paretozoom.similarity.diagnosis import Diagnoser, Diagnosis, Place, diagnose
-    from paretozoom.similarity.metric import check_similarity
-    from paretozoom.simulation import simulate, simulate_in_chunks
+if TYPE_CHECKING:  # for type checkers and editors: what is found below, when it is first used
+    from paretozoom.environments import *  # noqa: F403
+    from paretozoom.metrics import Metric as Metric
+    from paretozoom.policies import *  # noqa: F403
+    from paretozoom.problem import Problem as Problem
+    from paretozoom.problem.dimensions import Categorical as Categorical
+    from paretozoom.problem.dimensions import Finite as Finite
+    from paretozoom.problem.dimensions import Integer as Integer
+    from paretozoom.problem.dimensions import Objective as Objective
+    from paretozoom.problem.dimensions import Real as Real
+    from paretozoom.records import Asked as Asked
+    from paretozoom.records import Decision as Decision
+    from paretozoom.records import Dropped as Dropped
+    from paretozoom.records import Event as Event
+    from paretozoom.records import Refused as Refused
+    from paretozoom.records import Round as Round
+    from paretozoom.records import Snapshot as Snapshot
+    from paretozoom.records import Told as Told
+    from paretozoom.remote.async_client import AsyncClient as AsyncClient
+    from paretozoom.remote.client import Client as Client
+    from paretozoom.remote.client import ServiceError as ServiceError
+    from paretozoom.rounds import Rounds as Rounds
+    from paretozoom.similarity import Similarity as Similarity
+    from paretozoom.similarity.diagnosis import Diagnoser as Diagnoser
+    from paretozoom.similarity.diagnosis import Diagnosis as Diagnosis
+    from paretozoom.similarity.diagnosis import Place as Place
+    from paretozoom.similarity.diagnosis import diagnose as diagnose
+    from paretozoom.similarity.metric import check_similarity as check_similarity
+    from paretozoom.simulation import simulate as simulate
+    from paretozoom.simulation import simulate_in_chunks as simulate_in_chunks
 
 # Imported when first used: importing the package costs no compiler.
 _HOMES = {
-    "remote": ["AsyncClient", "Client", "ServiceError"],
-    "similarity.diagnosis": ["Diagnoser", "Diagnosis", "Place", "diagnose"],
-    "problem.dimensions": ["Categorical", "Finite", "Integer", "Objective", "Real"],
-    "environments": [
-        "Boxes",
-        "Bridge",
-        "Catalogue",
-        "ClusteredUsers",
-        "ConcaveFront",
-        "ConvexFront",
-        "Crowds",
-        "Currencies",
-        "Devices",
-        "DriftingRidges",
-        "FiniteBandit",
-        "HeavyTails",
-        "Islands",
-        "LinearRewards",
-        "LoudAndQuiet",
-        "PaddedPaperTask",
-        "PaperTask",
-        "Pentagon",
-        "PolicyClass",
-        "SmoothRidges",
-        "Task",
-        "Tents",
-        "ThreePeaks",
-        "TwoOfFour",
-    ],
-    "similarity.metric": ["check_similarity"],
     "metrics": ["Metric"],
-    "policies": [
-        "CLUB",
-        "COFIBA",
-        "HOO",
-        "MOCMAB",
-        "MOHOO",
-        "PCZ",
-        "AnnealingPareto",
-        "ContextualZooming",
-        "EpochGreedy",
-        "ILoveToConBandits",
-        "KernelUCB",
-        "LinUCB",
-        "ParetoKG",
-        "ParetoThompson",
-        "ParetoUCB1",
-        "ParetoZoom",
-        "Piece",
-        "Policy",
-        "PolicyElimination",
-        "QueryAdClustering",
-        "Random",
-        "RandomizedUCB",
-        "ScalarizedUCB1",
-        "SupKernelUCB",
-        "SupLinUCB",
-    ],
     "problem": ["Problem"],
+    "problem.dimensions": ["Categorical", "Finite", "Integer", "Objective", "Real"],
     "records": ["Asked", "Decision", "Dropped", "Event", "Refused", "Round", "Snapshot", "Told"],
+    "remote": ["AsyncClient", "Client", "ServiceError"],
     "rounds": ["Rounds"],
     "similarity": ["Similarity"],
+    "similarity.diagnosis": ["Diagnoser", "Diagnosis", "Place", "diagnose"],
+    "similarity.metric": ["check_similarity"],
     "simulation": ["simulate", "simulate_in_chunks"],
 }
-
-__all__ = [
-    "CLUB",
-    "COFIBA",
-    "HOO",
-    "MOCMAB",
-    "MOHOO",
-    "PCZ",
-    "AnnealingPareto",
-    "Asked",
-    "AsyncClient",
-    "Boxes",
-    "Bridge",
-    "Catalogue",
-    "Categorical",
-    "Client",
-    "ClusteredUsers",
-    "ConcaveFront",
-    "ContextualZooming",
-    "ConvexFront",
-    "Crowds",
-    "Currencies",
-    "Decision",
-    "Devices",
-    "Diagnoser",
-    "Diagnosis",
-    "DriftingRidges",
-    "Dropped",
-    "EpochGreedy",
-    "Event",
-    "Finite",
-    "FiniteBandit",
-    "HeavyTails",
-    "ILoveToConBandits",
-    "Integer",
-    "Islands",
-    "KernelUCB",
-    "LinUCB",
-    "LinearRewards",
-    "LoudAndQuiet",
-    "Metric",
-    "Objective",
-    "PaddedPaperTask",
-    "PaperTask",
-    "ParetoKG",
-    "ParetoThompson",
-    "ParetoUCB1",
-    "ParetoZoom",
-    "Pentagon",
-    "Piece",
-    "Place",
-    "Policy",
-    "PolicyClass",
-    "PolicyElimination",
-    "Problem",
-    "QueryAdClustering",
-    "Random",
-    "RandomizedUCB",
-    "Real",
-    "Refused",
-    "Round",
-    "Rounds",
-    "ScalarizedUCB1",
-    "ServiceError",
-    "Similarity",
-    "SmoothRidges",
-    "Snapshot",
-    "SupKernelUCB",
-    "SupLinUCB",
-    "Task",
-    "Tents",
-    "ThreePeaks",
-    "Told",
-    "TwoOfFour",
-    "check_similarity",
-    "diagnose",
-    "simulate",
-    "simulate_in_chunks",
-]
+_MEMBERS = ("environments", "policies")  # packages whose public names are names here too
+_PARTS = ("checks", "environments", "metrics", "plots", "policies", "simulation", "study", "theory")
 __version__ = "0.1.0"
 
+if not TYPE_CHECKING:  # else a name that is not there would be one to type checkers
 
-_PARTS = ("checks", "environments", "metrics", "plots", "policies", "simulation", "study", "theory")
-
-
-def __getattr__(name: str) -> Any:
-    for home, names in _HOMES.items():
-        if name in names:
+    def __getattr__(name: str) -> Any:
+        if name == "__all__":
+            value: Any = sorted({name for home in (*_MEMBERS, *_HOMES) for name in _names_of(home)})
+        elif name.startswith("_"):
+            raise AttributeError(f"module 'paretozoom' has no attribute {name!r}")
+        else:
+            home = next((home for home, names in _HOMES.items() if name in names), None)
+            if home is None and find_spec(f"paretozoom.{name}") is not None:
+                return import_module(f"paretozoom.{name}")
+            home = home or next((home for home in _MEMBERS if name in _names_of(home)), None)
+            if home is None:
+                raise AttributeError(f"module 'paretozoom' has no attribute {name!r}")
             value = getattr(import_module(f"paretozoom.{home}"), name)
-            globals()[name] = value
-            return value
-    if name in _PARTS:
-        return import_module(f"paretozoom.{name}")
-    raise AttributeError(f"module 'paretozoom' has no attribute {name!r}")
+        globals()[name] = value
+        return value
 
+    def _names_of(home: str) -> list[str]:
+        return _HOMES[home] if home in _HOMES else import_module(f"paretozoom.{home}").__all__
 
-def __dir__() -> list[str]:
-    return sorted([*__all__, *_PARTS])
+    def __dir__() -> list[str]:
+        return sorted([*__getattr__("__all__"), *_PARTS])

@@ -14,7 +14,7 @@ from types import ModuleType
 import pytest
 
 import paretozoom
-from paretozoom import Metric
+from paretozoom import Metric, Task
 from paretozoom.policies import Policy
 from paretozoom.registry import find_members
 
@@ -53,9 +53,34 @@ def test_everything_without_an_underscore_has_a_docstring(name: str) -> None:
 
 
 def test_importing_costs_no_compiler() -> None:
-    code = "import sys, paretozoom; print([m for m in ('numba', 'matplotlib', 'joblib', 'rich') if m in sys.modules])"
+    """Nor do the names that need none, and looking for what is not there."""
+    code = (
+        "import sys, paretozoom; from paretozoom import Client, Decision, Problem, Real, Round, records, remote; "
+        "hasattr(paretozoom, '__wrapped__'); paretozoom.__version__; "
+        "print([m for m in ('numba', 'matplotlib', 'joblib', 'rich') if m in sys.modules])"
+    )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
+
+
+def test_names_of_members_are_taken_from_their_packages() -> None:
+    code = (
+        "import paretozoom, rlcompleter; from paretozoom import *; import paretozoom.policies as p, "
+        "paretozoom.environments as e; print(all(globals()[n] is getattr(h, n) for h in (p, e) for n in h.__all__), "
+        "set(p.__all__ + e.__all__) < set(dir(paretozoom)), "
+        "rlcompleter.Completer({'z': paretozoom}).attr_matches('z.PC'))"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "True True ['z.PCZ(']"
+
+
+@pytest.mark.parametrize("package", ["policies", "environments"])
+def test_every_member_can_be_had_from_its_package(package: str) -> None:
+    home = importlib.import_module(f"paretozoom.{package}")
+    base = Policy if package == "policies" else Task
+    missing = {member.__name__ for member in find_members(home.__name__, base).values()} - set(home.__all__)
+    assert not missing, f"to be imported in paretozoom/{package}/__init__.py, and named in its __all__"
+    assert all(hasattr(home, name) for name in home.__all__)
 
 
 def test_every_name_can_be_had() -> None:
@@ -80,8 +105,3 @@ def test_the_tree_in_contributing_is_the_tree() -> None:
             assert path.name in text, path.name
         elif path.is_dir() and path.name != "__pycache__":
             assert f"{path.name}/" in text, path.name
-
-
-def test_every_policy_can_be_had_from_the_top() -> None:
-    for member in find_members("paretozoom.policies", Policy).values():
-        assert getattr(paretozoom, member.__name__) is member
