@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import inspect
 import pkgutil
+import sys
 from collections.abc import Collection
+from pathlib import Path
+from types import ModuleType
 from typing import Any, TypeVar
 
 from paretozoom.records import Refused
@@ -29,25 +33,53 @@ def find_members(package: str, base: type[Member]) -> dict[str, type[Member]]:
 
 
 def find_member(package: str, base: type[Member], name: str) -> type[Member]:
-    """One member by name, or a class of the user's own, named "module:Class".
+    """One member by name, or a class of the user's own, named "module:Class" or "folder/file.py:Class".
 
     >>> from paretozoom.policies import Policy
     >>> find_member("paretozoom.policies", Policy, "paretozoom.policies.zooming.pcz:PCZ").__name__
     'PCZ'
     """
     if ":" in name:
-        module, _, attribute = name.partition(":")
-        try:
-            member = getattr(importlib.import_module(module), attribute)
-        except (ImportError, AttributeError, ValueError) as error:
-            raise Refused(f"name: {name!r} cannot be imported ({error})") from error
-        if not (inspect.isclass(member) and issubclass(member, base)):
-            raise Refused(f"name: {name!r} is not a subclass of {base.__name__}")
-        return member
+        return _import_member(base, name)
     members = find_members(package, base)
     if name not in members:
         raise Refused(f"name: {name!r} is not one of {sorted(members)!r}")
     return members[name]
+
+
+def _import_member(base: type[Member], name: str) -> type[Member]:
+    place, _, attribute = name.rpartition(":")
+    try:
+        module = _import_file(place) if place.endswith(".py") else importlib.import_module(place)
+        member = getattr(module, attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise Refused(f"name: {name!r} cannot be imported ({error})") from error
+    if not (inspect.isclass(member) and issubclass(member, base)):
+        raise Refused(f"name: {name!r} is not a subclass of {base.__name__}")
+    return member
+
+
+def _import_file(place: str) -> ModuleType:
+    """The module of a file, here or where modules are sought; it may import what lies beside it."""
+    path = next((path for path in (Path(folder, place) for folder in ("", *sys.path)) if path.is_file()), None)
+    if path is None:
+        raise ImportError(f"there is no file {place!r}")
+    known = sys.modules.get(path.stem)
+    if known is not None and Path(getattr(known, "__file__", None) or "").resolve() != path.resolve():
+        raise ImportError(f"another module is called {path.stem!r}; give the file another name")
+    if (folder := str(path.parent.resolve())) not in sys.path:
+        sys.path.append(folder)
+    if known is None:
+        spec = importlib.util.spec_from_file_location(path.stem, path.resolve())
+        assert spec is not None
+        assert spec.loader is not None
+        known = sys.modules[path.stem] = importlib.util.module_from_spec(spec)
+        try:
+            spec.loader.exec_module(known)
+        except BaseException:
+            del sys.modules[path.stem]
+            raise
+    return known
 
 
 def line_of(member: type[Any]) -> str:

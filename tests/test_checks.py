@@ -23,7 +23,7 @@ METRICS = find_members("paretozoom.metrics", Metric)
 
 @pytest.mark.parametrize("name", POLICIES)
 def test_policy(name: str) -> None:
-    assert check_policy(lambda problem, seed: POLICIES[name](problem, seed=seed)) == list(PROBLEMS)
+    assert check_policy(POLICIES[name]) == list(PROBLEMS)
 
 
 def test_pcz_with_a_horizon_and_many_balls() -> None:
@@ -32,7 +32,7 @@ def test_pcz_with_a_horizon_and_many_balls() -> None:
 
 @pytest.mark.parametrize("name", ENVIRONMENTS)
 def test_environment(name: str) -> None:
-    check_environment(ENVIRONMENTS[name]())
+    check_environment(ENVIRONMENTS[name])
 
 
 @pytest.mark.parametrize("arms", [2, 7])
@@ -96,7 +96,7 @@ class Boastful(PCZ):
 @pytest.mark.parametrize("broken", [Forgetful, Careless, Moody, Boastful])
 def test_broken_policies_are_caught(broken: type[Random] | type[Boastful]) -> None:
     with pytest.raises(CheckFailed):
-        check_policy(lambda problem, seed: broken(problem, seed=seed))
+        check_policy(broken)
 
 
 class Lucky(PaperTask):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 import numpy as np
 
@@ -12,12 +14,15 @@ from paretozoom.rounds import Rounds
 from paretozoom.simulation import simulate
 
 
-def check_environment(environment: Task, rounds: int = 200) -> None:
-    """Test an environment with known truth.
+def check_environment(environment: Task | Callable[[], Task], rounds: int = 200) -> None:
+    """Test an environment with known truth: one that was made, or a class that needs no parameters.
 
-    >>> from paretozoom import PaperTask
-    >>> check_environment(PaperTask())
+    >>> from paretozoom import PaperTask, Tents
+    >>> check_environment(PaperTask)
+    >>> check_environment(Tents(objectives=3))
     """
+    if not isinstance(environment, Task):
+        environment = environment()
     problem = environment.problem
     line = [list(simulate(BASELINE(problem), environment, rounds, seed=seed)) for seed in (1, 1, 2)]
     expect(line[0] == line[1], "the same seed gives the same contexts and the same luck")

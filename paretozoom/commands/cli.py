@@ -95,7 +95,9 @@ def study(
 @app.command()
 def play(
     environment: Annotated[str, typer.Argument(help="An environment with known truth.")] = "paper",
-    policy: Annotated[str, typer.Option(help="The policy that plays, at its defaults.")] = "pareto-zoom",
+    policy: Annotated[
+        str, typer.Option(help="The policy that plays, at its defaults; one of your own as shop.py:Mine.")
+    ] = "pareto-zoom",
     rounds: Annotated[int, typer.Option(help="Rounds of a run.")] = 10_000,
     runs: Annotated[int, typer.Option(help="Runs.")] = 3,
     seed: Annotated[int, typer.Option(help="The seed of all runs.")] = 0,
@@ -107,7 +109,8 @@ def play(
     from paretozoom.study import Spec, Study, run_study
 
     _say_if_compiling()
-    players = tuple(Spec(name) for name in dict.fromkeys((policy, "random")))
+    _make_importable(Path.cwd())
+    players = tuple(Spec(name, name.rpartition(":")[2]) for name in dict.fromkeys((policy, "random")))
     plan = Study("play", rounds, runs, (Spec(environment),), players, seed=seed)
     with TemporaryDirectory() as folder, _progress(f"{environment}: {rounds:,} rounds") as shown:
         results = run_study(plan, Path(folder), jobs=jobs, **shown)
@@ -209,12 +212,14 @@ def _print_policy(name: str) -> None:
 
     classes = {member.__name__: known for known, member in find_members("paretozoom.policies", Policy).items()}
     member = find_member("paretozoom.policies", Policy, classes.get(name, name))
-    imports = f"from paretozoom import {member.__name__}, Problem"
-    print(f"{member.name}: {imports}\n\n{inspect.getdoc(member)}\n\nParameters:")
+    own = not member.__module__.startswith("paretozoom.")
+    imports = f"from {member.__module__ if own else 'paretozoom'} import {member.__name__}"
+    print(f"{member.name}: {imports}{'' if own else ', Problem'}\n\n{inspect.getdoc(member)}\n\nParameters:")
     written, meant = (inspect.signature(member, eval_str=meant).parameters for meant in (False, True))
     for parameter in list(written.values())[1:]:  # the first is the problem
         values = str(meant[parameter.name])  # names of literals are the code's, their values the reader's
-        plain = f"{parameter.name}: {parameter.annotation} = {parameter.default!r}"
+        kind = "" if parameter.annotation is parameter.empty else f": {parameter.annotation}"
+        plain = f"{parameter.name}{kind} = {parameter.default!r}"
         print(f"  {values if 'Literal' in values else plain}")
     print(f"\nGuarantee: {member.summary.guarantee}\nReference: {member.summary.reference or '-'}")
 

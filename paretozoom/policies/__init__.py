@@ -12,6 +12,7 @@ from paretozoom.policies.linear.linucb import LinUCB
 from paretozoom.policies.linear.sup_kernel_ucb import SupKernelUCB
 from paretozoom.policies.linear.sup_linucb import SupLinUCB
 from paretozoom.policies.pareto_zoom.pareto_zoom import ParetoZoom
+from paretozoom.policies.plain import PlainPolicy
 from paretozoom.policies.rules.epoch_greedy import EpochGreedy
 from paretozoom.policies.rules.ilovetoconbandits import ILoveToConBandits
 from paretozoom.policies.rules.policy_elimination import PolicyElimination
@@ -51,6 +52,7 @@ __all__ = [
     "ParetoUCB1",
     "ParetoZoom",
     "Piece",
+    "PlainPolicy",
     "Policy",
     "PolicyElimination",
     "QueryAdClustering",

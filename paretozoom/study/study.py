@@ -33,7 +33,7 @@ UNKNOWN = "unknown"  # what a TOML file says for a horizon of None
 
 
 class Spec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A policy or an environment by name ("module:Class" for one of your own), with its parameters.
+    """A policy or an environment by name ("module:Class" or "file.py:Class" for one of your own), with its parameters.
 
     A policy may name the environments it plays in, by their titles; without any it plays in all.
 
@@ -227,7 +227,7 @@ def play(study: Study, part: Part) -> Snapshot:
         header.update(metric.result())
         arrays.update(metric.curves())
     header["seconds_per_round"] = seconds / study.rounds
-    if part.run == 0:
+    if part.run == 0 and policy.can_dump:
         arrays["state"] = np.frombuffer(policy.dump().to_bytes(), np.uint8)
     return Snapshot(header, arrays)
 
@@ -339,8 +339,9 @@ def run_study(
             regrets[policy.title] = curve[:, -1]
             curves[f"{environment.title}/rounds"] = runs[0].arrays["rounds"]
             curves[f"{environment.title}/{policy.title}/regret"] = curve
-            state = out / "snapshots" / environment.title / f"{policy.title}.safetensors"
-            write_whole(state, runs[0].arrays["state"].tobytes())
+            if "state" in runs[0].arrays:
+                state = out / "snapshots" / environment.title / f"{policy.title}.safetensors"
+                write_whole(state, runs[0].arrays["state"].tobytes())
         compare(policies, regrets, next((spec.title for spec in players.values() if spec.name == BASELINE.name), None))
         task = study.environment(e)
         played = {spec.title: study.policy(p, task.problem) for p, spec in players.items()}

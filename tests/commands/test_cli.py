@@ -119,6 +119,22 @@ def test_one_policy_is_explained(name: str) -> None:
         assert word in output
 
 
+def test_a_policy_in_a_file_is_explained_and_plays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "own_shop.py").write_text(
+        "from paretozoom import PlainPolicy\n\n\nclass Mine(PlainPolicy):\n"
+        "    'Plays the middle.'\n\n    name = 'mine'\n\n"
+        "    def __init__(self, problem, *, at=0.5, seed=0):\n        super().__init__(problem, seed=seed)\n\n"
+        "    def choose(self, context, candidates, luck):\n        return [0.5], 1.0\n\n"
+        "    def learn(self, context, arm, reward):\n        pass\n"
+    )
+    output = command("policies", f"{tmp_path}/own_shop.py:Mine").stdout
+    assert output.startswith("mine: from own_shop import Mine\n\nPlays the middle.\n\nParameters:\n  at = 0.5\n")
+    monkeypatch.chdir(tmp_path)
+    for place in ("own_shop.py:Mine", "own_shop:Mine"):
+        played = command("play", "paper", "--policy", place, "--rounds", "50", "--runs", "1", "--jobs", "1")
+        assert {line.split()[0] for line in played.stdout.splitlines()[3:6] if line.split()} >= {"Mine"}, played.stderr
+
+
 def test_a_study_is_found_by_its_bare_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("table1", "appendix-d"):
         assert _find_study(Path(name)) == Path("studies") / f"{name}.toml"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import numpy as np
 import pytest
+from joblib.externals.loky import get_reusable_executor
 
 from paretozoom import Refused, Snapshot
 from paretozoom.environments import PolicyClass
@@ -16,6 +18,7 @@ from paretozoom.registry import find_members
 from paretozoom.study import Part, Spec, Study, parts_of, play, run_study, seed_of
 from paretozoom.study.report import write_report
 from paretozoom.study.results import add_up
+from paretozoom.study.study import _sources
 
 SMALL = Study(
     "small",
@@ -201,6 +204,60 @@ def test_table1_tells_the_policies_over_rules_those_of_the_task() -> None:
     given = [spec.parameters["rules"] for spec in table1().policies if "rules" in spec.parameters]
     assert given
     assert all(rules == PolicyClass().rules.tolist() for rules in given)
+
+
+# Policies of one's own
+
+OWN = """
+from paretozoom import PlainPolicy
+
+
+class Line(PlainPolicy):
+    name = "line"
+
+    def __init__(self, problem, *, at=0.5, seed=0):
+        super().__init__(problem, seed=seed, parameters={"at": at})
+        self.at = at
+
+    def choose(self, context, candidates, luck):
+        return [min(self.at + 0.1 * luck.random(), 1.0)], 10.0
+
+    def learn(self, context, arm, reward):
+        self.at = 0.9 * self.at + 0.1 * arm["y"] * reward["first"]
+
+
+class Saved(Line):
+    name = "saved"
+
+    def state(self):
+        return {"at": self.at}
+
+    def restore(self, state):
+        self.at = state["at"]
+"""
+
+
+def test_a_policy_in_a_file_plays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "own_lines.py").write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    get_reusable_executor().shutdown()  # workers that are there already are in another folder
+    specs = (Spec("own_lines.py:Line"), Spec("own_lines.py:Saved", "saved", {"at": 0.5}), Spec("random"))
+    study = Study("own", 300, 2, (Spec("paper"),), specs, delay=3)
+    results = [run_study(study, tmp_path / str(jobs), jobs=jobs)["environments"]["paper"] for jobs in (1, 2)]
+    assert files(tmp_path / "1") == files(tmp_path / "2")
+    line, saved = (results[0]["policies"][title] for title in ("own_lines.py:Line", "saved"))
+    assert line["regret"] == saved["regret"]
+    assert {path.stem for path in (tmp_path / "1" / "snapshots" / "paper").iterdir()} == {"saved", "random"}
+    page = write_report(tmp_path / "1").read_text(encoding="utf-8")
+    assert "own_lines.py:Line" in page
+    parts = len(list((tmp_path / "1" / "parts").iterdir()))
+    (tmp_path / "own_lines.py").write_text(OWN.replace("10.0", "10.00"))  # another code
+    _sources.cache_clear()
+    run_study(study, tmp_path / "1", jobs=1)
+    assert len(list((tmp_path / "1" / "parts").iterdir())) == parts + 4
+    get_reusable_executor().shutdown()
+    monkeypatch.delitem(sys.modules, "own_lines")
 
 
 GOOD = """
