@@ -23,6 +23,13 @@ FOLDER = Path("paretozoom-data")
 At = Annotated[
     str, typer.Option("--store", help="A folder (SQLite, made on first use), or postgresql://user@host/database.")
 ]
+Policies = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--policy",
+        help="A policy of your own, as shop.py:Mine; requests may name it by its name. May be given more than once.",
+    ),
+]
 Durability = Annotated[
     str,
     typer.Option(
@@ -40,10 +47,12 @@ def serve(
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="0: any that is free.")] = 8080,
     durability: Durability = "commit",
+    policy: Policies = None,
 ) -> None:
     """Serve decisions over HTTP: two requests, one for an arm and one for its reward."""
     from paretozoom.service.running import serve as run
 
+    _admit(policy)
     with _open(store, durability, new=True) as opened:
         run(opened, host, port)
 
@@ -65,6 +74,7 @@ def replay(
     store: At = str(FOLDER),
     experiment: Annotated[str | None, typer.Option(help="One experiment; all unless given.")] = None,
     until: Annotated[int | None, typer.Option(help="The last entry to replay, from 1 on.")] = None,
+    policy: Policies = None,
 ) -> None:
     """Fold every log from its beginning, and check that snapshots and what follows them give the same bytes."""
     from rich.console import Console
@@ -74,6 +84,7 @@ def replay(
 
     if until is not None and until < 1:
         raise Refused(f"until: {until} is not an entry of a log, the first of which is 1")
+    _admit(policy)
     table = Table("experiment", "entries", "state", "by way of snapshots", box=None)
     fine = True
     with _open(store, "commit") as opened:
@@ -163,6 +174,14 @@ def revoke_token(
             raise Refused(f"token: {which!r} is not one of {list(found.by_id)!r}")
         append_event(opened, TokenRevoked(which))
     print(f"{which}: revoked")
+
+
+def _admit(places: list[str] | None) -> None:
+    """Let experiments have these policies of the operator's own."""
+    from paretozoom.service.experiments.policies import admit
+
+    for place in places or []:
+        admit(place)
 
 
 def _seconds(text: str) -> float:

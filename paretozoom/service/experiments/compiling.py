@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from paretozoom.policies import DEFAULT_POLICY
+from paretozoom.policies.compiled import CompiledPolicy
 from paretozoom.problem import Problem, random_points
 from paretozoom.problem.dimensions import Objective, Real
 from paretozoom.records import Asked, Told
@@ -22,6 +23,8 @@ def compile_policy(created: Created) -> None:
     """
     problem = created.problem
     policy = make_policy(created.policy, problem, created.parameters, created.seed)
+    if not isinstance(policy, CompiledPolicy):
+        return
     for point in random_points(problem.encoding, 3, np.random.default_rng(0)):
         decision = policy.propose(problem.decode_context(point))
         policy.replay(Asked(decision))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Iterable
 from typing import Any, Literal
 
@@ -11,7 +12,8 @@ import msgspec
 from paretozoom.policies.base import Policy
 from paretozoom.problem import Problem
 from paretozoom.records import Asked, Dropped, Refused, Snapshot, Told
-from paretozoom.registry import check_parameters, find_members
+from paretozoom.registry import check_parameters
+from paretozoom.service.experiments.policies import known_policies
 from paretozoom.store.events import (
     Activated,
     Cancelled,
@@ -25,6 +27,7 @@ from paretozoom.store.events import (
     Rewarded,
 )
 
+log = logging.getLogger("paretozoom")
 Status = Literal["running", "paused", "retired"]
 
 
@@ -71,7 +74,7 @@ class _State(msgspec.Struct):
 
 
 def make_policy(name: str, problem: Problem, parameters: dict[str, Any], seed: int) -> Policy:
-    """A policy of this library by name; nothing that a request names is ever imported.
+    """A policy by name, of this library or one that the operator let in; nothing that a request names is ever imported.
 
     >>> from paretozoom import PaperTask
     >>> make_policy("pcz", PaperTask().problem, {"horizon": 100}, 1).name
@@ -82,9 +85,11 @@ def make_policy(name: str, problem: Problem, parameters: dict[str, Any], seed: i
         raise Refused("parameters['similarity']: a function cannot be given here; give weights, a norm or a matrix")
     if "seed" in parameters:
         raise Refused("parameters: the seed is given beside the parameters, not among them")
-    members = find_members("paretozoom.policies", Policy)
+    members = known_policies()
     if name not in members:
-        raise Refused(f"policy: {name!r} is not one of {sorted(members)!r}")
+        raise Refused(
+            f"policy: {name!r} is not one of {sorted(members)!r}; one of your own is let in by the service's --policy"
+        )
     member = members[name]
     check_parameters(member, parameters, beside=("seed",))
     try:
@@ -167,7 +172,12 @@ class Experiment:
         return None if self.created.wait is None else time + self.created.wait
 
     def _reward(self, number: int, reward: dict[str, float]) -> None:
-        self.policy.replay(Told(number, reward))
+        try:
+            self.policy.replay(Told(number, reward))
+        except Refused:
+            raise
+        except Exception:  # of the operator's own policy, to which the reward counts as told
+            log.exception("a policy failed to learn", extra={"experiment": self.name, "decision": number})
         told = self.open_decisions[number]
         told.reward = {**told.reward, **reward}
         told.deferred = False
@@ -186,12 +196,18 @@ class Experiment:
     def dump(self) -> Snapshot:
         """The whole state: the policy's snapshot, and what the experiment knows beside it."""
         snapshot = self.policy.dump()
+        return Snapshot({**snapshot.header, "experiment": self._beside()}, snapshot.arrays)
+
+    def _beside(self) -> Any:
+        """What the experiment knows beside its policy, JSON-ready."""
         state = _State(self.seq, self.created, self.created_at, self.status, self.open_decisions, self.counts)
-        return Snapshot({**snapshot.header, "experiment": msgspec.to_builtins(state, str_keys=True)}, snapshot.arrays)
+        return msgspec.to_builtins(state, str_keys=True)
 
     def digest(self) -> str:
-        """A hash of the whole state."""
-        return hashlib.sha256(self.dump().to_bytes()).hexdigest()
+        """A hash of the whole state; without what was learned, if the policy cannot be saved."""
+        if self.policy.can_dump:
+            return hashlib.sha256(self.dump().to_bytes()).hexdigest()
+        return hashlib.sha256(msgspec.json.encode([self._beside(), self.policy.number, self.policy.open])).hexdigest()
 
     @classmethod
     def load(cls, name: str, data: bytes) -> Experiment:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections import Counter, deque
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from paretozoom.problem import Problem
 from paretozoom.problem.dimensions import Finite
 from paretozoom.records import Decision
 
+log = logging.getLogger("paretozoom")
 SAMPLES = 300  # decisions that are remembered
 BINS = 6
 FEWEST = 30  # decisions on the front, for an entropy
@@ -63,7 +65,11 @@ class RecentFairness:
         if not self._measurable or now < self._sampled + SECONDS_BETWEEN:
             return
         self._sampled = now
-        front = policy.front(decision.context, believed=True)
+        try:
+            front = policy.front(decision.context, believed=True)
+        except Exception:  # of the operator's own policy; the decision stands
+            log.exception("a policy failed to show its front")
+            return
         if front:
             self._positions.append(position_on(front, decision.arm))
 

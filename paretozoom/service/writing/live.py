@@ -61,8 +61,10 @@ class LiveExperiment:
 
     @property
     def unsaved(self) -> int:
-        """How many entries are not in a snapshot."""
-        return 0 if self.experiment is None else self.experiment.seq - self.snapshot_seq
+        """How many entries are not in a snapshot; none where there can be no snapshot."""
+        if self.experiment is None or not self.experiment.policy.can_dump:
+            return 0
+        return self.experiment.seq - self.snapshot_seq
 
     def pop_late(self, now: float) -> list[int]:
         """The decisions whose deadlines have come, each named once."""

@@ -80,7 +80,7 @@ class Writer:
             if live.experiment is not None and live.unsaved:
                 try:
                     await self._append([self._snapshot(live, live.experiment)])
-                except StoreError as error:
+                except Exception as error:  # of the store, or of the operator's own policy: the others are saved
                     log.warning("no snapshot at the end", extra={"experiment": live.name, "error": str(error)})
 
     # Groups.
@@ -216,14 +216,14 @@ class Writer:
     async def _save_snapshots(self) -> None:
         """Save snapshots of experiments with enough entries: more of them if many open decisions make one slow."""
         every = self._snapshot_every
-        additions = [
-            self._snapshot(live, live.experiment)
-            for live in self._experiments.by_name.values()
-            if live.experiment is not None and live.unsaved >= every + 4 * len(live.experiment.open_decisions)
-        ]
         try:
+            additions = [
+                self._snapshot(live, live.experiment)
+                for live in self._experiments.by_name.values()
+                if live.experiment is not None and live.unsaved >= every + 4 * len(live.experiment.open_decisions)
+            ]
             await self._append(additions)
-        except StoreError as error:  # the next time will do
+        except Exception as error:  # of the store, or of the operator's own policy: the next time will do
             log.warning("no snapshot", extra={"error": str(error)})
 
     def _snapshot(self, live: LiveExperiment, experiment: Experiment) -> Addition:
