@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 import msgspec
 
 from paretozoom.environments.base import Task
+from paretozoom.metrics import STANDARD
+from paretozoom.metrics.base import Column
 from paretozoom.plots import style
 from paretozoom.plots.gallery import Drawing, draw_study
 from paretozoom.policies.base import Policy
@@ -49,34 +51,16 @@ pre { overflow-x: auto; padding: .8rem; background: var(--box); border-radius: 6
 """
 
 WORDS = {
-    "Pareto regret": "the sum over rounds of how far the chosen arm was from the best trade-offs; smaller is better",
-    "Over random": "that regret divided by the regret of choosing at random: at 1 nothing was learned",
-    "Gap": "the regret of one round: its mean over all rounds, and in the tail, the last fifth of them",
-    "Front share": "the share of rounds in which the arm was Pareto optimal, over all rounds and in the tail",
-    "Bin ratio": "fairness over all contexts: the Pareto set is cut into bins, the least played over the most played; "
-    "1 is fair (with finite arms, whose bins are the arms, only if all are optimal equally often)",
-    "Local entropy": "fairness in each context: how evenly the bins are played within narrow slices of contexts; 1 is "
-    "fair everywhere, and always playing one arm is not, even if its bin ratio is near 1",
-    "Front entropy": "the same with bins that are equally long parts of the front, in rewards; 1 is even along every "
-    "front, which is not the same as fair over the arms where rewards change faster with some than with others",
-    "Mean reward": "what was earned per round in each objective, in its own units",
-    "Hypervolume": "how much of the space of rewards lies below the best of what was earned; larger is better, but it "
-    "does not punish bad arms, so that trying everything has much of it: read it beside the mean gap",
+    "Over random": "Pareto regret divided by that of choosing at random: at 1 nothing was learned",
+    **{word: meaning for metric in STANDARD for word, meaning in metric.words.items()},
     "Balls": "how many regions of contexts and arms a zooming policy had made by the end",
     "Notes": "in brackets after a policy's name: settings and states that its guarantee does not cover, or which "
     "objectives it does not learn",
 }
-COLUMNS = (  # heading, key, decimals
-    ("Over random", "regret_over_random", 3),
-    ("Mean gap", "mean_gap", 3),
-    ("Tail gap", "tail_gap", 3),
-    ("Front share", "front_share", 3),
-    ("Front share, tail", "front_share_tail", 3),
-    ("Bin ratio", "bin_ratio", 3),
-    ("Local entropy", "local_entropy", 3),
-    ("Front entropy", "front_entropy", 3),
-    ("Hypervolume", "hypervolume", 3),
-    ("Balls", "balls", 1),
+COLUMNS = (
+    Column("Over random", "regret_over_random"),
+    *(column for metric in STANDARD for column in metric.columns),
+    Column("Balls", "balls", 1),
 )
 RANKED = (  # heading, how to get it, whether less is better
     ("Regret", lambda policy: _regret(policy)[0], True),
@@ -286,7 +270,7 @@ def _place(place: int | None, number: float | None) -> str:
 
 
 def _results(label: str, policies: Table) -> str:
-    columns = [column for column in COLUMNS if any(p.get(column[1]) is not None for p in policies.values())]
+    columns = [column for column in COLUMNS if any(p.get(column.key) is not None for p in policies.values())]
     objectives = list(dict.fromkeys(name for p in policies.values() for name in p.get("mean_reward") or {}))
     rows = []
     for name, policy in policies.items():

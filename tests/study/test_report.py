@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from paretozoom import PCZ, PaperTask, Random, Refused, simulate
+from paretozoom.metrics import STANDARD
 from paretozoom.study.report import write_report
 
 NASTY = 'P<script>alert("&")</script>Z'
@@ -320,6 +321,16 @@ def test_a_study_with_nothing_but_results_has_a_report(tmp_path: Path) -> None:
     words = "".join(read(write_report(tmp_path).read_text(encoding="utf-8")).words)
     assert "Claims" not in words
     assert "Figures" not in words
+
+
+def test_metrics_say_what_the_report_calls_them(tmp_path: Path) -> None:
+    (tmp_path / "results.json").write_bytes(msgspec.json.encode(made_up()))
+    page = write_report(tmp_path).read_text(encoding="utf-8")
+    for metric in STANDARD:
+        for column in metric.columns:
+            assert f'<th scope="col" class="number">{column.heading}</th>' in page
+        for word, meaning in metric.words.items():
+            assert f"<div><dt>{word}</dt><dd>{meaning}</dd></div>" in page
 
 
 def test_claims_may_be_named_and_have_an_accepted_range(tmp_path: Path) -> None:

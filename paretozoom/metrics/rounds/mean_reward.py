@@ -26,6 +26,9 @@ class MeanReward(Metric):
     """
 
     name = "mean-reward"
+    words = {
+        "Mean reward": "what was earned per round in each objective, in its own units",
+    }
 
     def __init__(self, environment: Task, rounds: int) -> None:
         super().__init__(environment, rounds)

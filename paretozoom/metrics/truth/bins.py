@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from paretozoom.environments.base import Task
-from paretozoom.metrics.base import Metric
+from paretozoom.metrics.base import Column, Metric
 from paretozoom.metrics.truth.of_rounds import possible_bins, slices_and_bins_of
 from paretozoom.rounds import Rounds
 
@@ -30,6 +30,11 @@ class BinRatios(Metric):
     """
 
     name = "bins"
+    columns = (Column("Bin ratio", "bin_ratio"),)
+    words = {
+        "Bin ratio": "fairness over all contexts: the Pareto set is cut into bins, the least played over the most "
+        "played; 1 is fair (with finite arms, whose bins are the arms, only if all are optimal equally often)",
+    }
 
     def __init__(self, environment: Task, rounds: int) -> None:
         super().__init__(environment, rounds)

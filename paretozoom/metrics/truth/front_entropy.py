@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from paretozoom.metrics.base import Column
 from paretozoom.metrics.truth.local_entropy import LocalEntropy
 from paretozoom.metrics.truth.of_rounds import slices_and_front_bins_of
 from paretozoom.problem.dimensions import Ints
@@ -32,6 +33,12 @@ class FrontEntropy(LocalEntropy):
     """
 
     name = "front-entropy"
+    columns = (Column("Front entropy", "front_entropy"),)
+    words = {
+        "Front entropy": "local entropy with bins that are equally long parts of the front, in rewards; 1 is "
+        "even along every front, which is not the same as fair over the arms where rewards change faster with some "
+        "than with others",
+    }
 
     def result(self) -> dict[str, Any]:
         """`front_entropy`, None if no slice has enough pulls."""

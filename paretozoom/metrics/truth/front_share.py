@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from paretozoom.environments.base import Task
-from paretozoom.metrics.base import Metric
+from paretozoom.metrics.base import Column, Metric
 from paretozoom.metrics.sums import share, tail
 from paretozoom.metrics.truth.of_rounds import optimal_of
 from paretozoom.rounds import Rounds
@@ -26,6 +26,10 @@ class FrontShare(Metric):
     """
 
     name = "front-share"
+    columns = (Column("Front share", "front_share"), Column("Front share, tail", "front_share_tail"))
+    words = {
+        "Front share": "the share of rounds in which the arm was Pareto optimal, over all rounds and in the tail",
+    }
 
     def __init__(self, environment: Task, rounds: int) -> None:
         super().__init__(environment, rounds)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from paretozoom.environments.base import SLICES, Task
-from paretozoom.metrics.base import Metric
+from paretozoom.metrics.base import Column, Metric
 from paretozoom.metrics.sums import add_up, share, tail
 from paretozoom.metrics.truth.of_rounds import MOST_POINTS, gaps_of, spread_points
 from paretozoom.problem.dimensions import Floats
@@ -41,6 +41,12 @@ class Hypervolume(Metric):
     """
 
     name = "hypervolume"
+    columns = (Column("Hypervolume", "hypervolume"),)
+    words = {
+        "Hypervolume": "how much of the space of rewards lies below the best of what was earned; larger is "
+        "better, but it does not punish bad arms, so that trying everything has much of it: read it beside "
+        "the mean gap",
+    }
 
     def __init__(self, environment: Task, rounds: int) -> None:
         super().__init__(environment, rounds)

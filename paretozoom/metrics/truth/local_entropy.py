@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from paretozoom.environments.base import Task
-from paretozoom.metrics.base import Metric
+from paretozoom.metrics.base import Column, Metric
 from paretozoom.metrics.truth.of_rounds import possible_bins, slices_and_bins_of
 from paretozoom.problem.dimensions import Ints
 from paretozoom.rounds import Rounds
@@ -33,6 +33,11 @@ class LocalEntropy(Metric):
     """
 
     name = "local-entropy"
+    columns = (Column("Local entropy", "local_entropy"),)
+    words = {
+        "Local entropy": "fairness in each context: how evenly the bins are played within narrow slices of contexts; 1 "
+        "is fair everywhere, and always playing one arm is not, even if its bin ratio is near 1",
+    }
     FEWEST_PULLS = 30
 
     def __init__(self, environment: Task, rounds: int) -> None:

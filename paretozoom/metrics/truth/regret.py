@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from paretozoom.environments.base import Task
-from paretozoom.metrics.base import Metric
+from paretozoom.metrics.base import Column, Metric
 from paretozoom.metrics.sums import add_up, share, tail
 from paretozoom.metrics.truth.of_rounds import gaps_of
 from paretozoom.problem.dimensions import Floats
@@ -32,6 +32,12 @@ class ParetoRegret(Metric):
     """
 
     name = "regret"
+    columns = (Column("Mean gap", "mean_gap"), Column("Tail gap", "tail_gap"))
+    words = {
+        "Pareto regret": "the sum over rounds of how far the chosen arm was from the best trade-offs; smaller is "
+        "better",
+        "Gap": "the regret of one round: its mean over all rounds, and in the tail, the last fifth of them",
+    }
     CHECKPOINTS = 200
 
     def __init__(self, environment: Task, rounds: int) -> None:
