@@ -34,7 +34,7 @@ from paretozoom.problem.dimensions import Floats
 from paretozoom.registry import find_members
 
 TASKS = find_members("paretozoom.environments", Task)
-PAGE = Path(__file__).parents[3] / "docs" / "zoo.md"
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "zoo.md"
 LINES = [name for name in ZOO if is_line(TASKS[name]().problem)]
 # The paper's task is what it is: a constant arm has 0.16 of random's gap.
 GIVEN = {"paper": 0.14, "paper-padded": 0.14}
