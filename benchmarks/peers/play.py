@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from paretozoom.environments.base import Task
-from paretozoom.kernels.core import jit
+from paretozoom.kernels.core.sources import fingerprint, sources_of
 from paretozoom.metrics import BinRatios, FrontShare, LocalEntropy, ParetoRegret
 from paretozoom.metrics.truth.of_rounds import gaps_of, optimal_of, slices_and_bins_of
 from paretozoom.policies import Policy, Random
@@ -156,7 +156,7 @@ class Board:
             policy = self._policy(player, title, 10)
             kernels = [f for f in vars(policy.kernel).values() if hasattr(f, "py_func")]
             files = {Path(str(module.__file__)) for module in modules_behind(sys.modules[type(policy).__module__])}
-            digest.update(jit.fingerprint(*files.union(jit.files_behind(*kernels))).encode())
+            digest.update(fingerprint(*sorted(files.union(sources_of(*kernels).files))).encode())
             digest.update(repr(sorted(policy.parameters.items(), key=str)).encode())
         return digest.hexdigest()[:12]
 

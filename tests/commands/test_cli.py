@@ -12,14 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import paretozoom
-from paretozoom import PCZ, PaperTask, __version__
-from paretozoom.commands.cli import _find_study, _print_policies, _progress, _say_if_compiling, app
+from paretozoom import __version__
+from paretozoom.commands.cli import _find_study, _print_policies, _progress, _said_if_compiling, app
 from paretozoom.environments import Task
-from paretozoom.kernels.core import jit
+from paretozoom.kernels.core.jit import kernel, uncached
 from paretozoom.policies import Policy
 from paretozoom.registry import find_members, line_of
 from paretozoom.study import Spec, Study, run_study
@@ -130,22 +131,28 @@ def test_a_study_is_found_by_its_bare_name(tmp_path: Path, monkeypatch: pytest.M
     assert _find_study(Path("table1")) == Path("studies") / "table1.toml"
 
 
-def test_compiling_is_announced_until_there_is_machine_code(
+def test_compiling_is_announced_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    PCZ(PaperTask().problem, horizon=9).ask([0.5])
-    assert jit.CACHE_FOLDER is not None
-    assert any(jit.CACHE_FOLDER.rglob("*.nbc")), "numba keeps machine code in files of another suffix"
-    _say_if_compiling()
-    assert capsys.readouterr().err == ""
-    (tmp_path / "kernels").mkdir()  # as importing the kernels leaves it
-    (tmp_path / "kernels" / "pcz.ask-15.py311.nbi").touch()
-    monkeypatch.setattr(jit, "CACHE_FOLDER", tmp_path)
-    _say_if_compiling()
-    assert "several for study table1" in capsys.readouterr().err
-    (tmp_path / "kernels" / "pcz.ask-15.py311.1.nbc").touch()
-    _say_if_compiling()
-    assert capsys.readouterr().err == ""
+    def twice(x: float) -> float:
+        return 2 * x
+
+    def say(*given: Any) -> str:
+        """What is said while a new kernel is called with each of some numbers."""
+        compiled = kernel(twice)
+        with _said_if_compiling():
+            for x in given:
+                assert compiled(x) == 2 * x
+        return capsys.readouterr().err
+
+    monkeypatch.setenv("PARETOZOOM_CACHE", str(tmp_path))
+    said = say(1.0, np.float32(1.0))
+    assert said.startswith("compiling kernels: half a minute for PCZ")
+    assert said.count("\n") == 1
+    assert say(1.0, np.float32(1.0)) == ""  # they were found
+    with _said_if_compiling():
+        assert uncached(twice)(1.0) == 2.0
+    assert capsys.readouterr().err == ""  # a distance of one's own is compiled each time
 
 
 def test_progress_in_lines(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

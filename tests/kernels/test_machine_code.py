@@ -2,34 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import paretozoom
 from paretozoom import PCZ, PaperTask, Random, simulate
+from tests.kernels.processes import run
 from tests.lines import in_chunks
-
-
-def run(script: str, **environment: str) -> Any:
-    """What a script prints as JSON in a process of its own, typed in rather than kept in a file."""
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
 
 
 def test_a_second_process_compiles_nothing() -> None:
