@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from paretozoom.kernels.core.calls import verbs_of
+from paretozoom.kernels.core.looping import verbs_of
 from paretozoom.kernels.loops import batches
 from paretozoom.policies.batches import DecisionColumns, Decisions, encode_contexts, encode_rewards
 from paretozoom.policies.opened import OpenDecision, dump_opened, load_opened, point_of

@@ -30,7 +30,7 @@ task = PaperTask()
 policy = PCZ(task.problem, horizon=100)
 arms = [played.decision.arm["y"] for some in simulate_in_chunks(policy, task, 20, seed=1) for played in some]
 policy.ask([0.5])
-compiled = [loop.play, policy.kernel.ask]
+compiled = [loop.play.compiled, policy.kernel.ask]
 print(json.dumps({
     "arms": arms,
     "hits": [sum(function.stats.cache_hits.values()) for function in compiled],
