@@ -16,7 +16,7 @@ import numpy as np
 
 from paretozoom.kernels.core.addresses import ASK, CONTEXT, MEANS, MOVE, ROOM, TELL, address_of
 from paretozoom.kernels.core.calls import borrowed, call_ask, kept, make_room, owned
-from paretozoom.kernels.core.jit import Floats, Function, Ints, kernel
+from paretozoom.kernels.core.jit import Floats, Function, Ints, kernel, part
 
 
 class Verbs(NamedTuple):
@@ -128,13 +128,13 @@ def _try() -> bool:
     return bool(found == ([0.5, 0.25, 8.0], [3], (10, 0.625, 3), [0.125, 12.0]))
 
 
-@kernel
+@part
 def _ask(f: Floats, i: Ints, number: int, point: Floats, allowed: Floats) -> tuple[int, float, int]:
     point[1] = f[2] + allowed[0, 1]
     return number + i[0], f[0] + point[0], len(f)
 
 
-@kernel
+@part
 def _room(f: Floats, i: Ints) -> tuple[Floats, Ints]:
     more = np.empty(len(f) + 1)
     more[:-1] = f

@@ -147,7 +147,7 @@ def test_what_a_kernel_of_my_own_takes_from_another_file_is_never_stale(tmp_path
     found = []
     for numbers in ((1, 2), (1, 2), (5, 2), (5, 3)):
         (tmp_path / "own_helper.py").write_text(HELPER.format(*numbers))
-        found.append(run(script, tmp_path, PYTHONDONTWRITEBYTECODE="1"))
+        found.append(run(script, tmp_path, PARETOZOOM_CACHE=str(tmp_path / "cache"), PYTHONDONTWRITEBYTECODE="1"))
     assert found == [[3.0, 0], [3.0, 1], [15.0, 0], [10.0, 0]]
 
 
