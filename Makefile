@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Dozens of processes import everything: bytecode is kept, also where the machine says otherwise.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: reproduce test check kernels pytest prove clean
+.PHONY: reproduce test check kernels pytest bounds prove clean
 
 reproduce: $(VENV)/run
 	$(BIN)/paretozoom reproduce
@@ -25,7 +25,11 @@ kernels: $(VENV)/dev # compiled once, before tests that need them run beside eac
 pytest: kernels # files in the order of the tree: the longest are not left to the end
 	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder -m "not proof"
 
-prove: kernels
+bounds: $(VENV)/dev # with machine code that checks every index; it is kept apart
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m tests.warming
+	NUMBA_BOUNDSCHECK=1 $(BIN)/pytest -n auto --dist loadfile -m "not proof" tests/kernels tests/policies
+
+prove: kernels bounds
 	$(BIN)/pytest -n auto -m proof
 	$(BIN)/python benchmarks/growth.py
 	$(BIN)/python benchmarks/long.py

@@ -167,6 +167,29 @@ def test_a_policy_in_a_file_of_its_own_is_compiled_once(tmp_path: Path) -> None:
     assert second["misses"] == [0, 0, 0]
 
 
+BEYOND = """
+import json
+import numpy as np
+from own import last
+five = np.arange(5.0)
+try:
+    found = last(five[:3], 4)
+except IndexError as error:
+    found = str(error)
+print(json.dumps(found))
+"""
+
+
+def test_machine_code_that_checks_indices_is_kept_apart(tmp_path: Path) -> None:
+    """As `make bounds` has it."""
+    (tmp_path / "own.py").write_text(
+        "from paretozoom.kernels.core.jit import kernel\n\n@kernel\ndef last(values, k):\n    return values[k]\n"
+    )
+    cache = str(tmp_path / "cache")
+    found = [run(BEYOND, tmp_path, PARETOZOOM_CACHE=cache, NUMBA_BOUNDSCHECK=checked) for checked in "0101"]
+    assert found == [4.0, "index is out of bounds", 4.0, "index is out of bounds"]
+
+
 def test_parts_of_kernels_are_called_by_kernels_alone() -> None:
     """Python cannot call them: what would take its arguments is not compiled."""
     package = Path(paretozoom.__file__).parent
