@@ -2,13 +2,16 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: reproduce test check pytest prove clean
+# Dozens of processes import everything: bytecode is kept, also where the machine says otherwise.
+export PYTHONDONTWRITEBYTECODE :=
+
+.PHONY: reproduce test check kernels pytest bounds prove clean
 
 reproduce: $(VENV)/run
 	$(BIN)/paretozoom reproduce
 
 test: $(VENV)/dev
-	$(MAKE) --jobs 2 --output-sync=target check pytest
+	$(MAKE) --jobs 2 --output-sync=line check pytest
 
 check: $(VENV)/dev
 	$(BIN)/ruff check .
@@ -16,10 +19,17 @@ check: $(VENV)/dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-pytest: $(VENV)/dev # files in the order of the tree: the longest are not left to the end
+kernels: $(VENV)/dev # compiled once, before tests that need them run beside each other
+	$(BIN)/python -m tests.warming
+
+pytest: kernels # files in the order of the tree: the longest are not left to the end
 	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder -m "not proof"
 
-prove: $(VENV)/dev
+bounds: $(VENV)/dev # with machine code that checks every index; it is kept apart
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m tests.warming
+	NUMBA_BOUNDSCHECK=1 $(BIN)/pytest -n auto --dist loadfile -m "not proof" tests/kernels tests/policies
+
+prove: kernels bounds
 	$(BIN)/pytest -n auto -m proof
 	$(BIN)/python benchmarks/growth.py
 	$(BIN)/python benchmarks/long.py

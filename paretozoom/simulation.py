@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from paretozoom.environments.base import Task
-from paretozoom.kernels.core.calls import laws_of, verbs_of
+from paretozoom.kernels.core.looping import laws_of, verbs_of
 from paretozoom.kernels.loops import loop
 from paretozoom.policies.compiled import CompiledPolicy
 from paretozoom.policies.open_decisions import OpenDecision, OpenDecisions

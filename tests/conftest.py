@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import matplotlib
-import pytest
 from hypothesis import HealthCheck, settings
 
 matplotlib.use("Agg")
@@ -12,8 +11,3 @@ settings.register_profile(
     "fixed", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow], max_examples=40
 )
 settings.load_profile("fixed")
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """First what takes a minute to compile: whoever runs tests beside it then compiles something else meanwhile."""
-    items.sort(key=lambda item: item.path.name != "test_pareto_zoom.py")

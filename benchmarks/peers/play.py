@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from paretozoom.environments.base import Task
-from paretozoom.kernels.core import jit
+from paretozoom.kernels.core.sources import fingerprint, sources_of
 from paretozoom.metrics import BinRatios, FrontShare, LocalEntropy, ParetoRegret
 from paretozoom.metrics.truth.of_rounds import gaps_of, optimal_of, slices_and_bins_of
 from paretozoom.policies import Policy, Random
@@ -157,7 +157,7 @@ class Board:
             kernel = getattr(policy, "kernel", None)  # a policy in Python has none
             kernels = [f for f in vars(kernel or object).values() if hasattr(f, "py_func")]
             files = {Path(str(module.__file__)) for module in modules_behind(sys.modules[type(policy).__module__])}
-            digest.update(jit.fingerprint(*files.union(jit.files_behind(*kernels))).encode())
+            digest.update(fingerprint(*sorted(files.union(sources_of(*kernels).files))).encode())
             digest.update(repr(sorted(policy.parameters.items(), key=str)).encode())
         return digest.hexdigest()[:12]
 

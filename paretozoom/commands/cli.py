@@ -78,12 +78,12 @@ def study(
     from paretozoom.study.report import write_report
 
     path = _find_study(file)
-    _say_if_compiling()  # before the study is read: building a policy to check it compiles kernels too
     _make_importable(Path.cwd(), path.parent)
-    plan = Study.read(path)
-    folder = out or Path("results") / plan.name
-    with _progress(f"{plan.name}: {plan.rounds:,} rounds") as shown:
-        results = run_study(plan, folder, jobs=jobs, **shown)
+    with _said_if_compiling():  # which building a policy to check it does too
+        plan = Study.read(path)
+        folder = out or Path("results") / plan.name
+        with _progress(f"{plan.name}: {plan.rounds:,} rounds") as shown:
+            results = run_study(plan, folder, jobs=jobs, **shown)
     page = write_report(folder)
     _print_text(plan.description)
     for environment, found in results["environments"].items():
@@ -108,11 +108,10 @@ def play(
 
     from paretozoom.study import Spec, Study, run_study
 
-    _say_if_compiling()
     _make_importable(Path.cwd())
     players = tuple(Spec(name, name.rpartition(":")[2]) for name in dict.fromkeys((policy, "random")))
     plan = Study("play", rounds, runs, (Spec(environment),), players, seed=seed)
-    with TemporaryDirectory() as folder, _progress(f"{environment}: {rounds:,} rounds") as shown:
+    with TemporaryDirectory() as folder, _said_if_compiling(), _progress(f"{environment}: {rounds:,} rounds") as shown:
         results = run_study(plan, Path(folder), jobs=jobs, **shown)
     _print_policies(environment, results["environments"][environment]["policies"])
     _print_text(CAPTION)
@@ -130,14 +129,13 @@ def reproduce(
     """Reproduce Appendix D of the paper: Random, PCZ and Contextual Zooming, with its claims beside our figures."""
     from paretozoom.study import reproduce as appendix
 
-    _say_if_compiling()
     plan = appendix.appendix_d(
         rounds=(appendix.QUICK_ROUNDS if quick else appendix.ROUNDS) if rounds is None else rounds,
         runs=(appendix.QUICK_RUNS if quick else appendix.RUNS) if runs is None else runs,
         seed=seed,
     )
     folder = out or Path("results") / ("reproduce-quick" if quick else "reproduce")
-    with _progress(f"Appendix D: {plan.runs} runs of {plan.rounds:,} rounds") as shown:
+    with _said_if_compiling(), _progress(f"Appendix D: {plan.runs} runs of {plan.rounds:,} rounds") as shown:
         results = appendix.reproduce(folder, plan, jobs=jobs, **shown)
     _print_text(plan.description)
     _print_policies("paper", results["policies"])
@@ -243,12 +241,24 @@ def _make_importable(*folders: Path) -> None:
     os.environ["PYTHONPATH"] = os.pathsep.join([*paths, *filter(None, [os.environ.get("PYTHONPATH")])])
 
 
-def _say_if_compiling() -> None:
-    from paretozoom.kernels.core import jit
+@contextmanager
+def _said_if_compiling() -> Iterator[None]:
+    """Print a line as soon as this process compiles a kernel that will be kept for the next."""
+    from numba.core import event
 
-    # The folder and some of its subfolders are made by importing the kernels; machine code is in files of this suffix.
-    if jit.CACHE_FOLDER is None or next(jit.CACHE_FOLDER.rglob("*.nbc"), None) is None:
-        print(f"compiling kernels: {FIRST_USE}", file=sys.stderr)
+    class Compiling(event.Listener):
+        said = False
+
+        def on_start(self, event: Any) -> None:
+            if not self.said and event.data["dispatcher"].stats.cache_path is not None:
+                self.said = True
+                print(f"compiling kernels: {FIRST_USE}", file=sys.stderr)
+
+        def on_end(self, event: Any) -> None:
+            pass
+
+    with event.install_listener("numba:compile", Compiling()):
+        yield
 
 
 @contextmanager

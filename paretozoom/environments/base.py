@@ -18,8 +18,8 @@ from paretozoom.environments.shapes.along_front import shares_of_length, shares_
 from paretozoom.environments.shapes.cells import ContextCells
 from paretozoom.environments.shapes.grid import arm_grid, half_steps, is_line
 from paretozoom.environments.shapes.luck import Luck
-from paretozoom.kernels.core.calls import laws_of
 from paretozoom.kernels.core.kinds import CATEGORICAL
+from paretozoom.kernels.core.looping import laws_of
 from paretozoom.kernels.core.pareto import mark_front
 from paretozoom.kernels.tasks import truth, world
 from paretozoom.problem import random_points

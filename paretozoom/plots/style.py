@@ -117,9 +117,9 @@ def svg_text(figure: Figure) -> str:
     return buffer.getvalue()
 
 
-def svg_element(figure: Figure, prefix: str) -> str:
-    """The figure as an element of an HTML page; the prefix keeps its ids apart from those of other figures."""
-    text = re.sub(r"<!--.*?-->", "", svg_text(figure), flags=re.DOTALL)
+def svg_element(svg: str, prefix: str) -> str:
+    """A figure in SVG as an element of an HTML page; the prefix keeps its ids apart from those of other figures."""
+    text = re.sub(r"<!--.*?-->", "", svg, flags=re.DOTALL)
     text = text[text.index("<svg") :]
     element, rest = text.split(">", 1)
     element = re.sub(r' (xmlns(:\w+)?|version)="[^"]*"', "", element)

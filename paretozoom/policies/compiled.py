@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from paretozoom.kernels.core.calls import verbs_of
+from paretozoom.kernels.core.looping import verbs_of
 from paretozoom.kernels.loops import batches
 from paretozoom.policies.base import Policy
 from paretozoom.policies.batches import DecisionColumns, Decisions, encode_contexts, encode_rewards

@@ -159,8 +159,8 @@ class _Gallery:
         plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
         number = len(self.names) + 1
         self.names.append(plain if plain not in self.names else f"{plain}-{number}")
-        style.save(drawing.figure, self.folder / "figures" / self.names[-1])
-        picture = style.svg_element(drawing.figure, prefix=f"f{number}-")
+        _, svg = style.save(drawing.figure, self.folder / "figures" / self.names[-1])
+        picture = style.svg_element(svg.read_text(encoding="utf-8"), prefix=f"f{number}-")
         picture = picture.replace("<svg", f'<svg role="img" aria-label="{escape(drawing.alternative)}"', 1)
         return f"<figure>\n{picture}<figcaption>{escape(drawing.caption)}</figcaption>\n</figure>\n"
 

@@ -18,7 +18,7 @@ import numpy as np
 
 import paretozoom
 from paretozoom.environments.base import Task
-from paretozoom.kernels.core import jit
+from paretozoom.kernels.core.sources import fingerprint, sources_of
 from paretozoom.metrics import STANDARD
 from paretozoom.policies import BASELINE, DEFAULT_POLICY, Policy
 from paretozoom.problem import Problem
@@ -236,8 +236,7 @@ def play(study: Study, part: Part) -> Snapshot:
 def _sources(environment: str, policy: str, distance: str | None) -> str:
     """A fingerprint of all code that a part depends on: the package's, and the files of what is the user's own."""
     files = set(Path(paretozoom.__file__).parent.rglob("*.py"))
-    if distance is not None:
-        files.update(jit.files_behind(function_named(distance)))
+    functions = [] if distance is None else [function_named(distance)]
     for member in (
         find_member("paretozoom.environments", Task, environment),
         find_member("paretozoom.policies", Policy, policy),
@@ -246,9 +245,11 @@ def _sources(environment: str, policy: str, distance: str | None) -> str:
             files.add(Path(inspect.getfile(ancestor)))
         for name in [name for name in dir(member) if name.endswith("kernel")]:
             kernels = getattr(member, name)
-            functions = [kernels] if callable(kernels) else [f for f in vars(kernels or object).values() if callable(f)]
-            files.update(jit.files_behind(*(f for f in functions if hasattr(f, "py_func"))))
-    return jit.fingerprint(*(file for file in files if file.is_file()))
+            some = [kernels] if callable(kernels) else [f for f in vars(kernels or object).values() if callable(f)]
+            functions += [function for function in some if hasattr(function, "py_func")]
+    behind = sources_of(*functions)
+    files.update(behind.files)
+    return fingerprint(*sorted(file for file in files if file.is_file()), *behind.values)
 
 
 def _part_path(study: Study, part: Part, out: Path) -> Path:

@@ -2,34 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import paretozoom
-from paretozoom import PCZ, PaperTask, Random, simulate
+from paretozoom import PCZ, PaperTask, Random
+from tests.kernels.processes import run
 from tests.lines import in_chunks
-
-
-def run(script: str, **environment: str) -> Any:
-    """What a script prints as JSON in a process of its own, typed in rather than kept in a file."""
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
 
 
 def test_a_second_process_compiles_nothing() -> None:
@@ -46,7 +30,7 @@ task = PaperTask()
 policy = PCZ(task.problem, horizon=100)
 arms = [played.decision.arm["y"] for some in simulate_in_chunks(policy, task, 20, seed=1) for played in some]
 policy.ask([0.5])
-compiled = [loop.play, policy.kernel.ask]
+compiled = [loop.play.compiled, policy.kernel.ask]
 print(json.dumps({
     "arms": arms,
     "hits": [sum(function.stats.cache_hits.values()) for function in compiled],
@@ -75,17 +59,16 @@ import json, warnings
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     from paretozoom import PaperTask, Random
-    from paretozoom.simulation import simulate_in_chunks
-    task = PaperTask()
-    policy = Random(task.problem)
-    arms = [played.decision.arm["y"] for some in simulate_in_chunks(policy, task, 20, seed=1) for played in some]
-    policy.tell(policy.ask([0.5]), [1, 0])
+    policy = Random(PaperTask().problem, seed=1)
+    decisions = [policy.ask([0.5]) for _ in range(20)]
+    policy.tell(decisions[3], [1, 0])
+    arms = [decision.arm["y"] for decision in decisions]
 print(json.dumps({"arms": arms, "warnings": [[w.category.__name__, str(w.message)] for w in caught]}))
 """,
         PARETOZOOM_CACHE=unwritable,
     )
-    task = PaperTask()
-    assert found["arms"] == [r.decision.arm["y"] for r in simulate(Random(task.problem), task, 20, seed=1)]
+    policy = Random(PaperTask().problem, seed=1)
+    assert found["arms"] == [policy.ask([0.5]).arm["y"] for _ in range(20)]
     [(category, message)] = found["warnings"]
     assert category == "RuntimeWarning"
     assert unwritable in message
@@ -184,18 +167,41 @@ def test_a_policy_in_a_file_of_its_own_is_compiled_once(tmp_path: Path) -> None:
     assert second["misses"] == [0, 0, 0]
 
 
+BEYOND = """
+import json
+import numpy as np
+from own import last
+five = np.arange(5.0)
+try:
+    found = last(five[:3], 4)
+except IndexError as error:
+    found = str(error)
+print(json.dumps(found))
+"""
+
+
+def test_machine_code_that_checks_indices_is_kept_apart(tmp_path: Path) -> None:
+    """As `make bounds` has it."""
+    (tmp_path / "own.py").write_text(
+        "from paretozoom.kernels.core.jit import kernel\n\n@kernel\ndef last(values, k):\n    return values[k]\n"
+    )
+    cache = str(tmp_path / "cache")
+    found = [run(BEYOND, tmp_path, PARETOZOOM_CACHE=cache, NUMBA_BOUNDSCHECK=checked) for checked in "0101"]
+    assert found == [4.0, "index is out of bounds", 4.0, "index is out of bounds"]
+
+
 def test_parts_of_kernels_are_called_by_kernels_alone() -> None:
     """Python cannot call them: what would take its arguments is not compiled."""
     package = Path(paretozoom.__file__).parent
     outside = [file for file in package.rglob("*.py") if package / "kernels" not in file.parents]
     text = "\n".join(file.read_text() for file in [*outside, *Path(__file__).parents[1].rglob("*.py")])
-    parts = [
+    parts = {
         (file.stem, name)
         for file in (package / "kernels").rglob("*.py")
         for name in re.findall(r"^@part\ndef (\w+)", file.read_text(), re.MULTILINE)
-    ]
+    }
     assert len(parts) > 30
-    assert [(stem, name) for stem, name in parts if re.search(rf"\b{stem}\.{name}\b", text)] == []
+    assert parts.isdisjoint(re.findall(r"\b(\w+)(?=\.(\w+))", text))
     imports = re.findall(r"from paretozoom\.kernels\.\w+\.(\w+) import \(?([\w\s,]+)", text)
     taken = {(stem, name) for stem, names in imports for name in re.findall(r"\w+", names)}
     assert taken.isdisjoint(parts)

@@ -29,7 +29,7 @@ def test_settings_are_as_before_after_drawing() -> None:
 
 def test_an_element_for_a_page_names_no_address_and_its_ids_are_its_own() -> None:
     figure = regret.figure(regret.info([1, 2], {"<script>": [[0.5, 1.0], [0.2, 0.3]]}))
-    text = style.svg_element(figure, "f7-")
+    text = style.svg_element(style.svg_text(figure), "f7-")
     assert text.startswith("<svg")
     assert "http" not in text
     assert "<!--" not in text

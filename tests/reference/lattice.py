@@ -74,7 +74,8 @@ class Points:
     def domains(self, space: Space, balls: Sequence[Ball], context: Sequence[float]) -> dict[int, list[int]]:
         """The domain of every relevant ball: the arms in it that are in no smaller one."""
         numbers = np.array(list(self.points))
-        table = np.array([[*context, *arm] for arm in self.points.values()])
+        arms = np.array(list(self.points.values()))
+        table = np.column_stack([np.tile(np.array(context, float), (len(arms), 1)), arms])
         smallest = np.full(len(numbers), np.inf)  # the radius of the smallest balls that contain an arm
         found: dict[int, list[int]] = {}
         for k in sorted(range(len(balls)), key=lambda k: balls[k].radius):
@@ -159,7 +160,7 @@ def lattice_of(
         per_cell //= 2
     real = [j for j, v in enumerate(values) if v == 0]
     shifts = [0.5 / per_cell] * len(real) if shifts is None else shifts
-    points = [_point(box, real, k, per_cell, shifts) for box in boxes for k in range(per_cell)]
+    points = [point for box in boxes for point in _points(box, real, per_cell, shifts)]
     volumes = []
     for box in boxes:
         volume = 1.0
@@ -169,15 +170,15 @@ def lattice_of(
     return Lattice(dict(enumerate(points)), volumes, per_cell)
 
 
-def _point(box: list[Interval], real: list[int], k: int, per_cell: int, shifts: Sequence[float]) -> list[float]:
-    """Point k of a cell."""
-    point = [low for low, _ in box]
+def _points(box: list[Interval], real: list[int], per_cell: int, shifts: Sequence[float]) -> list[list[float]]:
+    """The points of a cell."""
+    points = np.tile([float(low) for low, _ in box], (per_cell, 1))
     generator = 1
     for j, shift in zip(real, shifts, strict=True):
         low, high = box[j]
-        u = ((k * generator) % per_cell) / per_cell + shift
-        if u >= 1.0:
-            u -= 1.0
-        point[j] = low + (high - low) * u
+        u = (np.arange(per_cell) * generator % per_cell) / per_cell + shift
+        u[u >= 1.0] -= 1.0
+        points[:, j] = low + (high - low) * u
         generator = (generator * KOROBOV) % MOST_OF_A_CELL
-    return point
+    found: list[list[float]] = points.tolist()
+    return found

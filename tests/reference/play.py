@@ -110,7 +110,8 @@ def feedback(decision: Decision, world: World, scrambled: bool) -> list[tuple[in
 
 def tell(player: Player, event: Told | Dropped) -> None:
     """Let an event happen to a player by the verbs of a policy."""
-    decision = open_decisions(player)[event.number]
+    # All records of a policy's open decisions would be made for one of them.
+    decision = player._open[event.number].record() if isinstance(player, Policy) else player.open[event.number].decision
     if isinstance(event, Told):
         player.tell(decision, event.reward)
     else:

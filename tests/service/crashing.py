@@ -52,14 +52,14 @@ class Service:
     def wait(self) -> Service:
         """Until it is ready."""
         until = time.monotonic() + LONGEST_START
-        while time.monotonic() < until:
-            assert self.process.poll() is None, b"".join(self.said).decode()
-            try:
-                with Client(self.url, tries=1, timeout=2.0) as client:
+        with Client(self.url, tries=1, timeout=2.0) as client:  # to make one reads all certificates that there are
+            while time.monotonic() < until:
+                assert self.process.poll() is None, b"".join(self.said).decode()
+                try:
                     client._http.get("/ready").raise_for_status()
-                return self
-            except Exception:
-                time.sleep(0.05)
+                    return self
+                except Exception:
+                    time.sleep(0.05)
         raise TimeoutError(b"".join(self.said).decode())
 
     def end(self, how: signal.Signals) -> None:
@@ -126,21 +126,20 @@ class Acknowledged:
 def load(url: str, book: Acknowledged, stop: threading.Event, seed: int) -> None:
     """Decide and reward until told to stop; whatever fails is asked again with the same id, as a client does."""
     luck = random.Random(seed)
-    while not stop.is_set():
-        try:
-            with Client(url, timeout=5.0, tries=1) as client:
-                experiment = client.experiment(NAME)
-                while not stop.is_set():
-                    decision = experiment.ask([luck.random()])
-                    book.decided(decision.number, decision.arm)
-                    reward = {"a": luck.random(), "b": luck.random()}
-                    experiment.tell(decision, reward)
-                    with book.lock:
-                        book.rewards[decision.number] = reward
-        except ServiceError as error:
-            with book.lock:
-                book.statuses[error.status] += 1
-            time.sleep(0.01)
+    with Client(url, timeout=5.0, tries=1) as client:
+        experiment = client.experiment(NAME)
+        while not stop.is_set():
+            try:
+                decision = experiment.ask([luck.random()])
+                book.decided(decision.number, decision.arm)
+                reward = {"a": luck.random(), "b": luck.random()}
+                experiment.tell(decision, reward)
+                with book.lock:
+                    book.rewards[decision.number] = reward
+            except ServiceError as error:
+                with book.lock:
+                    book.statuses[error.status] += 1
+                time.sleep(0.01)
 
 
 @contextmanager

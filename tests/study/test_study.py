@@ -53,7 +53,6 @@ def files(folder: Path) -> dict[str, Any]:
 def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("alone")
     run_study(SMALL, folder, jobs=1)
-    write_report(folder)
     return folder
 
 
@@ -67,9 +66,8 @@ def test_files_do_not_depend_on_the_number_of_workers(alone: Path, tmp_path: Pat
         progress=lambda done, parts: seen.append((done, parts)),
         compiling=lambda done, pairs: compiled.append((done, pairs)),
     )
-    write_report(tmp_path)
     assert files(tmp_path) == files(alone)
-    assert {"results.json", "curves.npz", "report.html"} <= set(files(alone))
+    assert {"results.json", "curves.npz"} <= set(files(alone))
     assert seen[-1] == (18, 18)
     assert (compiled[0], compiled[1], compiled[-1]) == ((0, 6), (1, 6), (6, 6))
     assert compiled == sorted(compiled)
@@ -88,7 +86,6 @@ def test_an_interrupted_study_goes_on(alone: Path, tmp_path: Path) -> None:
     kept = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "parts").iterdir()}
     assert 7 <= len(kept) < 18
     run_study(SMALL, tmp_path, jobs=1)
-    write_report(tmp_path)
     after = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "parts").iterdir()}
     assert after.items() >= kept.items()
     assert files(tmp_path) == files(alone)
@@ -97,7 +94,6 @@ def test_an_interrupted_study_goes_on(alone: Path, tmp_path: Path) -> None:
 def test_more_runs_extend_a_study(alone: Path, tmp_path: Path) -> None:
     run_study(msgspec.structs.replace(SMALL, runs=2), tmp_path, jobs=1)
     run_study(SMALL, tmp_path, jobs=1)
-    write_report(tmp_path)
     assert files(tmp_path) == files(alone)
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from paretozoom.environments.shapes.noise import Noise, noise_of, sub_gaussian_scale, units_of
-from paretozoom.kernels.core.calls import laws_of
+from paretozoom.kernels.core.looping import laws_of
 from paretozoom.kernels.tasks import truth, world
 from paretozoom.problem import Problem, random_points
 from paretozoom.problem.dimensions import Floats, Ints

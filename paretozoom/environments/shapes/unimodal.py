@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from paretozoom.environments.base import BINS, Bools, Task
-from paretozoom.kernels.core.calls import address_of_means, laws_of
+from paretozoom.kernels.core.looping import laws_of, means_of
 from paretozoom.kernels.tasks import golden
 from paretozoom.problem.dimensions import Floats, Ints
 
@@ -32,7 +32,7 @@ class Unimodal(Task):
         """The lowest and the highest peak in each point's context: (n, 2)."""
         out, kind = np.empty((len(points), 2)), type(self)
         points, numbers = np.require(points, float, ["C", "W"]), self.numbers_for(len(points))
-        peaks, objectives = address_of_means(kind.peaks_kernel), len(self.problem.objectives)
+        peaks, objectives = means_of(kind.peaks_kernel), len(self.problem.objectives)
         golden.ends(laws_of(kind), peaks, self.world, numbers, points, objectives, out)
         return out
 

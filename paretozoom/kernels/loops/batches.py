@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from paretozoom.kernels.core.calls import Verbs, borrowed, call_ask, call_tell, kept, make_room, owned
-from paretozoom.kernels.core.jit import Floats, Ints, kernel
+from paretozoom.kernels.core.calls import borrowed, call_ask, call_tell, kept, make_room, owned
+from paretozoom.kernels.core.jit import Floats, Ints
+from paretozoom.kernels.core.looping import Verbs, loop
 
 
-@kernel
+@loop
 def ask_many(
     verbs: Verbs,
     f: Floats,
@@ -24,7 +25,7 @@ def ask_many(
         arm[k], density[k], credit[k] = call_ask(verbs.ask, f, i, number + k, point[k], allowed)
 
 
-@kernel
+@loop
 def tell_many(
     verbs: Verbs, f: Floats, i: Ints, number: Ints, point: Floats, credit: Ints, reward: Floats
 ) -> tuple[Floats, Ints]:

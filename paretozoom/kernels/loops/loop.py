@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from paretozoom.kernels.core.calls import (
-    Laws,
-    Verbs,
     borrowed,
     call_ask,
     call_context,
@@ -17,11 +15,12 @@ from paretozoom.kernels.core.calls import (
     make_room,
     owned,
 )
-from paretozoom.kernels.core.jit import Floats, Ints, kernel
+from paretozoom.kernels.core.jit import Floats, Ints
+from paretozoom.kernels.core.looping import Laws, Verbs, loop
 from paretozoom.kernels.tasks.world import draw_numbers, draw_reward, settle
 
 
-@kernel
+@loop
 def play(
     verbs: Verbs,
     laws: Laws,

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from paretozoom.kernels.core.calls import Laws, borrowed, call_means, call_move
+from paretozoom.kernels.core.calls import borrowed, call_means, call_move
 from paretozoom.kernels.core.jit import Floats, Ints, kernel
+from paretozoom.kernels.core.looping import Laws, loop
 from paretozoom.kernels.tasks.truth import advantage
 
 RATIO = 0.6180339887498949
 SECTIONS = 60
 
 
-@kernel
+@loop
 def ends(laws: Laws, peaks: int, world: Floats, numbers: Ints, points: Floats, objectives: int, out: Floats) -> None:
     """Write the lowest and the highest peak in the context of each point; `peaks` is a kernel's address."""
     points, now, tops = borrowed(points), world.copy(), np.empty(objectives)
@@ -26,7 +27,7 @@ def ends(laws: Laws, peaks: int, world: Floats, numbers: Ints, points: Floats, o
         out[k, 0], out[k, 1] = tops.min(), tops.max()
 
 
-@kernel
+@loop
 def gaps(laws: Laws, world: Floats, numbers: Ints, points: Floats, between: Floats, scale: Floats, out: Floats) -> None:
     """Write the gap of each point: the largest smallest advantage of an arm between the outermost peaks."""
     now, point = world.copy(), np.empty(points.shape[1])

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from paretozoom.kernels.core.calls import Laws, borrowed, call_context, call_means, call_move
+from paretozoom.kernels.core.calls import borrowed, call_context, call_means, call_move
 from paretozoom.kernels.core.jit import Bools, Floats, Ints, kernel
+from paretozoom.kernels.core.looping import Laws, loop
 
 # `numbers` are the rounds of the points: one for each, or one for all.
 
 
-@kernel
+@loop
 def make_contexts(laws: Laws, world: Floats, values: Ints, draws: Floats, points: Floats) -> None:
     """Write the contexts that a task makes of rows of draws to the heads of `points`."""
     draws, points = borrowed(draws), borrowed(points)
@@ -18,7 +19,7 @@ def make_contexts(laws: Laws, world: Floats, values: Ints, draws: Floats, points
         call_context(laws.context, world, values, draws[k], points[k])
 
 
-@kernel
+@loop
 def means(laws: Laws, world: Floats, numbers: Ints, points: Floats, out: Floats) -> None:
     """Write the mean rewards of each point."""
     points, out, now = borrowed(points), borrowed(out), world.copy()
@@ -27,7 +28,7 @@ def means(laws: Laws, world: Floats, numbers: Ints, points: Floats, out: Floats)
         call_means(laws.mean, now, points[k], out[k])
 
 
-@kernel
+@loop
 def line(laws: Laws, world: Floats, number: int, point: Floats, context: int, grid: Floats, out: Floats) -> None:
     """Write the mean rewards of each arm of a grid in the context of one point, which is changed."""
     out, now = borrowed(out), world.copy()
@@ -37,7 +38,7 @@ def line(laws: Laws, world: Floats, number: int, point: Floats, context: int, gr
         call_means(laws.mean, now, point, out[arm])
 
 
-@kernel
+@loop
 def gaps(
     laws: Laws,
     world: Floats,
@@ -71,7 +72,7 @@ def advantage(other: Floats, own: Floats, scale: Floats) -> float:
     return smallest
 
 
-@kernel
+@loop
 def optimal(
     laws: Laws, world: Floats, numbers: Ints, points: Floats, context: int, grid: Floats, own: Floats, out: Bools
 ) -> None:

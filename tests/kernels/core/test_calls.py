@@ -16,8 +16,8 @@ from numba.core.runtime import rtsys
 from paretozoom import PaperTask, Random, simulate
 from paretozoom.environments import ConvexFront, SmoothRidges, Task
 from paretozoom.kernels.arms import uniform
-from paretozoom.kernels.core.calls import verbs_of
 from paretozoom.kernels.core.jit import Floats, Ints, kernel
+from paretozoom.kernels.core.looping import verbs_of
 from tests.lines import in_chunks
 
 TASK = PaperTask()

@@ -111,6 +111,8 @@ def test_densities_of_contextual_zooming_integrate_to_one(name: str) -> None:
         context = world.context()
         pieces = policy.front(context)
         decisions = [policy.ask(context) for _ in range(400)]
+        for decision in decisions:
+            policy.drop(decision)
         if finite:
             chances = {repr(decision.arm): decision.density for decision in decisions}
             assert set(chances) == {repr(piece.arm) for piece in pieces}

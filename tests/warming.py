@@ -1,0 +1,57 @@
+"""Compiles the kernels of all policies, each once, before tests that need them run beside each other.
+
+    python -m tests.warming
+
+A family is compiled in one process: its policies have kernels in common.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from paretozoom.policies import Policy
+
+FIRST = ("pareto_zoom", "zooming", "linear")  # they take longest
+
+
+def families() -> dict[str, list[type[Policy]]]:
+    """The policies of each family, those families first that take longest."""
+    from paretozoom.policies import Policy
+    from paretozoom.registry import find_members
+
+    found: dict[str, list[type[Policy]]] = {family: [] for family in FIRST}
+    for member in find_members("paretozoom.policies", Policy).values():
+        found.setdefault(member.__module__.split(".")[2], []).append(member)
+    return found
+
+
+def warm(family: str) -> str:
+    """Play a few rounds with the policies of a family, in all ways that there are."""
+    import numpy as np
+
+    from paretozoom import PaperTask
+    from paretozoom.service.experiments.compiling import compile_policy
+    from paretozoom.simulation import simulate_in_chunks
+    from paretozoom.store.events import Created
+
+    task = PaperTask()
+    for member in families()[family]:
+        compile_policy(Created(task.problem, member.name, {}, 7, 1, by="loopback"))
+        policy = member(task.problem)
+        for _ in simulate_in_chunks(policy, task, 3, seed=1):
+            pass
+        policy.tell_many(policy.ask_many([[0.5]]), np.zeros((1, 2)))
+    return family
+
+
+if __name__ == "__main__":
+    begun, wanted = time.monotonic(), sys.argv[1:] or list(families())
+    with multiprocessing.get_context("spawn").Pool(min(os.cpu_count() or 1, len(wanted))) as pool:
+        for done, family in enumerate(pool.imap_unordered(warm, wanted), 1):
+            seconds = time.monotonic() - begun
+            print(f"kernels of {family} compiled: {done} of {len(wanted)}, {seconds:.0f} s", flush=True)
