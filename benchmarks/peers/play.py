@@ -167,7 +167,7 @@ def modules_behind(module: ModuleType) -> set[ModuleType]:
 
     >>> from paretozoom.policies.pareto_zoom import pareto_zoom
     >>> names = {module.__name__.rpartition(".")[2] for module in modules_behind(pareto_zoom)}
-    >>> {"pareto_zoom", "base", "pyramids", "smooths", "terms"} <= names, "pcz" in names
+    >>> {"pareto_zoom", "base", "memory", "terms"} <= names, "pcz" in names
     (True, False)
     """
     found, waiting = set(), [module]

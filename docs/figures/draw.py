@@ -14,6 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from paretozoom import PCZ, Objective, PaperTask, ParetoZoom, Problem, Real, simulate_in_chunks
+from paretozoom.kernels.pareto_zoom import memory as m
+from paretozoom.kernels.pareto_zoom import policy as pareto_zoom
 from paretozoom.metrics import LocalEntropy, ParetoRegret
 from paretozoom.plots import partition, style
 from paretozoom.problem.dimensions import Floats, Ints
@@ -131,6 +133,44 @@ def _draw_balls(axes: Axes, policy: PCZ) -> None:
         axes.add_collection(discs, autolim=False)
 
 
+def committee() -> Figure:
+    """What each member says of an objective along the arms of a context, and what all say together."""
+    task = PaperTask()
+    policy = ParetoZoom(task.problem, seed=1)
+    for _ in simulate_in_chunks(policy, task, 300, seed=2):
+        pass
+    shares = m.memory.view("share", policy._floats, policy._ints)[0].copy()
+    members = {m.LEVELS_: "levels", m.TREND_: "trend", m.SMOOTH_: "smooth estimate"}
+    every = np.linspace(0, 1, 21)
+    shown = [(f"{name}, share {shares[k]:.2f}", np.eye(m.MEMBERS)[k]) for k, name in members.items()]
+    with style.theme():
+        drawn = style.blank(8.4, 3.0)
+        panels = drawn.subplots(1, 4, sharey=True)
+        for axes, (title, share) in zip(panels, [*shown, ("all together", shares)], strict=True):
+            arms, mean, error = _predicted(policy, share)
+            truth = task.means(np.column_stack([np.full_like(every, CONTEXT), every]))[:, 0]
+            axes.fill_between(arms, mean - error, mean + error, color=PALE, linewidth=0)
+            axes.plot(every, truth, color=GREY, linewidth=1, linestyle="dashed")
+            axes.plot(arms, mean, color=BLUE, linewidth=1.4)
+            axes.set(xlim=(0, 1), ylim=(-0.3, 1.1), xlabel="arm y")
+            axes.set_title(title, fontsize=8.5)
+        for piece in policy.front([CONTEXT]):
+            panels[-1].plot([piece.low, piece.high], [-0.25, -0.25], color=ORANGE, linewidth=5, solid_capstyle="butt")
+        panels[0].set_ylabel("reward of the first objective")
+        return style.settle(drawn)
+
+
+def _predicted(policy: ParetoZoom, share: Floats) -> tuple[Floats, Floats, Floats]:
+    """Arms of the context, in order, with the mean of the first objective and its standard error, by given shares."""
+    floats, ints = policy._floats.copy(), policy._ints.copy()
+    m.memory.view("share", floats, ints)[:] = share
+    rows = pareto_zoom.look(floats, ints, -1, np.array([CONTEXT, 0.0]), np.zeros((0, 0)), True)
+    arms = m.memory.view("arm", floats, ints)[:rows, 0]
+    mean, error = (m.memory.view(name, floats, ints).ravel()[:rows] for name in ("mean", "error"))
+    order = np.argsort(arms)[::2]
+    return arms[order], m.memory.view("offset", floats, ints)[0] + mean[order], error[order]
+
+
 def fairness() -> Figure:
     """Three ways to play the paper's task, and what regret and local entropy say of each."""
     task, rounds = PaperTask(), 3_000
@@ -169,7 +209,7 @@ def _measured(task: PaperTask, points: Floats) -> tuple[float, float]:
     return regret.result()["regret"] / (n * task.random_gap()), entropy.result()["local_entropy"]
 
 
-FIGURES = {function.__name__: function for function in (front, pcz, fairness)}
+FIGURES = {function.__name__: function for function in (front, pcz, committee, fairness)}
 
 
 def main(*names: str, folder: Path = HERE) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paretozoom.kernels.core.looping import verbs_of
+from paretozoom.kernels.core.memory import REFIT
 from paretozoom.kernels.loops import batches
 from paretozoom.policies.base import Policy
 from paretozoom.policies.batches import DecisionColumns, Decisions, encode_contexts, encode_rewards
@@ -69,6 +70,8 @@ class CompiledPolicy(Policy):
 
     def _update(self, entry: OpenDecision, given: Floats, before: int) -> None:
         self.kernel.tell(self._floats, self._ints, entry.number, entry.point, entry.credit, given, before)
+        if hasattr(self.kernel, "refit") and self._ints[REFIT] == 1:
+            self._floats, self._ints = self.kernel.refit(self._floats, self._ints)
 
     def ask_many(self, contexts: Sequence[Values] | npt.NDArray[Any], *, feasible: Any = None) -> Decisions:
         """Decide for many contexts: the decisions that `ask` would make one after another, in one compiled loop.

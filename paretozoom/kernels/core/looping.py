@@ -20,11 +20,12 @@ from paretozoom.kernels.core.jit import Floats, Function, Ints, kernel, part
 
 
 class Verbs(NamedTuple):
-    """Where the machine code of a policy's three kernels begins; the kernels themselves if Python runs the loops."""
+    """Where the machine code of a policy's kernels begins; the kernels themselves if Python runs the loops."""
 
     ask: Any
     tell: Any
     room: Any
+    refit: Any  # 0 if the policy has none
 
 
 class Laws(NamedTuple):
@@ -43,7 +44,8 @@ def verbs_of(kernels: Any) -> Verbs:
     >>> verbs_of(uniform) == verbs_of(uniform)
     True
     """
-    return Verbs(_callable(kernels.ask, ASK), _callable(kernels.tell, TELL), _callable(kernels.room, ROOM))
+    refit = _callable(kernels.refit, ROOM) if hasattr(kernels, "refit") else 0
+    return Verbs(_callable(kernels.ask, ASK), _callable(kernels.tell, TELL), _callable(kernels.room, ROOM), refit)
 
 
 def laws_of(task: Any) -> Laws:

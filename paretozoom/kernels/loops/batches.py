@@ -5,6 +5,7 @@ from __future__ import annotations
 from paretozoom.kernels.core.calls import borrowed, call_ask, call_tell, kept, make_room, owned
 from paretozoom.kernels.core.jit import Floats, Ints
 from paretozoom.kernels.core.looping import Verbs, loop
+from paretozoom.kernels.core.memory import REFIT
 
 
 @loop
@@ -35,4 +36,6 @@ def tell_many(
     for k in range(len(point)):
         f, i, owners = make_room(verbs.room, f, i, owners)
         call_tell(verbs.tell, f, i, number[k], point[k], credit[k], reward[k], 0)
+        if verbs.refit != 0 and i[REFIT] == 1:
+            f, i, owners = make_room(verbs.refit, f, i, owners)
     return owned(f, owners[0]), owned(i, owners[1])

@@ -17,6 +17,7 @@ from paretozoom.kernels.core.calls import (
 )
 from paretozoom.kernels.core.jit import Floats, Ints
 from paretozoom.kernels.core.looping import Laws, Verbs, loop
+from paretozoom.kernels.core.memory import REFIT
 from paretozoom.kernels.tasks.world import draw_numbers, draw_reward, settle
 
 
@@ -72,5 +73,7 @@ def play(
             old = order[delivered]
             f, i, owners = make_room(verbs.room, f, i, owners)
             call_tell(verbs.tell, f, i, number[old], point[old], credit[old], reward[old], 0)
+            if verbs.refit != 0 and i[REFIT] == 1:
+                f, i, owners = make_room(verbs.refit, f, i, owners)
             delivered += 1
     return owned(f, owners[0]), owned(i, owners[1])

@@ -1,140 +1,168 @@
-"""Functions of single coordinates, of which trends and smooth estimates are made.
+"""Functions of single coordinates, and products of them: what trends and smooth estimates are made of.
 
 A number has a line and a parabola (Legendre polynomials), for trends, and cosines, for smooth estimates; a periodic one
-has sines and cosines, a category whether it is a certain label. All but the cosines of a number have mean square 1 over
-all values of their coordinate; those have it over a stretch that is longer than the number's by a margin at both ends,
-so that nothing special is expected of the ends. Functions of a coordinate follow each other, those of contexts come
-first, and before all of them comes the constant.
+has sines and cosines, a label whether it is a certain one. All but the cosines of a number have mean square 1 over all
+values of their coordinate; those have it over a stretch that is longer than the number's by a margin at both ends, so
+that nothing special is expected of the ends. Functions of a coordinate follow each other, those of contexts come first,
+and before all of them comes the constant. A *term* is a product of three functions, of which some may be the constant.
 """
 
 from __future__ import annotations
 
 import math
 
-from paretozoom.kernels.core.jit import Floats, Ints, kernel, part
-from paretozoom.kernels.core.kinds import CATEGORICAL, PERIODIC
-from paretozoom.kernels.pareto_zoom.pyramid import CONTEXT_FUNCTIONS, FUNCTIONS, Pyramid
+import numpy as np
 
-MOST_FUNCTIONS = 14  # of a number
-POLYNOMIALS = 2  # which of them are line and parabola; the others are the cosines of 1, 2, 3 ... times an angle
+from paretozoom.kernels.core.jit import Floats, Ints, part
+from paretozoom.kernels.core.kinds import CATEGORICAL, PERIODIC
+from paretozoom.kernels.pareto_zoom import memory as m
+from paretozoom.kernels.pareto_zoom.sites import middle_of
+
+POLYNOMIALS = 2  # of a number: line and parabola; its other functions are cosines of 1, 2, 3 ... times an angle
 MARGIN = 0.15  # beyond both ends of a number
 TURN = math.pi / (1.0 + 2.0 * MARGIN)  # how far the angle turns over the length of a number
 ROOT2, ROOT3, HALF_ROOT5 = math.sqrt(2.0), math.sqrt(3.0), 0.5 * math.sqrt(5.0)
 
 
 @part
-def write_values(f: Floats, i: Ints, at: Pyramid, first: int, end: int, place: Floats, shift: int, out: int) -> None:
-    """Write the functions from `first` on, of the coordinates in `place` less a shift, from f[out] on."""
+def write_values(f: Floats, i: Ints, first: int, end: int, place: Floats, shift: int, out: Floats) -> None:
+    """Write the functions [first, end) of the coordinates in `place` less a shift."""
+    functions, kinds, values = m.functions(f, i), m.kinds(f, i), m.values(f, i)
     before, here, twice = 0.0, 0.0, 0.0
     for k in range(first, end):
-        j, which = i[at.function + 2 * k], i[at.function + 2 * k + 1]
-        kind, coordinate = i[at.kinds + j], place[j - shift]
-        if kind == CATEGORICAL:
-            labels = abs(i[at.values + j]) if i[at.values + j] != 0 else at.arms
-            value = math.sqrt(labels) if int(coordinate) == which else 0.0
-        elif kind == PERIODIC:
+        j, which = functions[k, 0], functions[k, 1]
+        coordinate = place[j - shift]
+        if kinds[j] == CATEGORICAL:
+            labels = abs(values[j]) if values[j] != 0 else i[m.ARMS]
+            out[k - first] = math.sqrt(labels) if int(coordinate) == which else 0.0
+        elif kinds[j] == PERIODIC:
             angle = 2.0 * math.pi * (which // 2 + 1) * coordinate
-            value = math.sqrt(2.0) * (math.cos(angle) if which % 2 == 0 else math.sin(angle))
+            out[k - first] = ROOT2 * (math.cos(angle) if which % 2 == 0 else math.sin(angle))
         elif which < POLYNOMIALS:
-            value = ROOT3 * (2.0 * coordinate - 1.0)
-            if which == 1:
-                value = HALF_ROOT5 * (value * value - 1.0)
-        else:
+            line = ROOT3 * (2.0 * coordinate - 1.0)
+            out[k - first] = line if which == 0 else HALF_ROOT5 * (line * line - 1.0)
+        else:  # cos((k + 1) a) = 2 cos(a) cos(k a) - cos((k - 1) a)
             if which == POLYNOMIALS:
                 before, here = ROOT2, ROOT2 * math.cos(TURN * (coordinate + MARGIN))
                 twice = ROOT2 * here
             else:
                 before, here = here, twice * here - before
-            value = here
-        f[out + k - first] = value
-
-
-@kernel
-def write_arm_values(f: Floats, i: Ints, at: Pyramid) -> None:
-    """Write the values of the functions of finite arms."""
-    own, end, coordinates = i[CONTEXT_FUNCTIONS], i[FUNCTIONS], at.dim - at.context
-    for arm in range(at.arms):
-        place = f[at.feature + arm * coordinates :][:coordinates]
-        write_values(f, i, at, own, end, place, at.context, at.value + own)
-        for k in range(own, end):
-            f[at.arm_value + (k - own) * at.arms + arm] = f[at.value + k]
+            out[k - first] = here
 
 
 @part
-def stand_at_context(f: Floats, i: Ints, at: Pyramid, point: Floats) -> None:
-    """Write the values of the functions of contexts at the context in `point`."""
-    f[at.value] = 1.0
-    write_values(f, i, at, 1, i[CONTEXT_FUNCTIONS], point, 0, at.value + 1)
+def stand_at_context(f: Floats, i: Ints, point: Floats) -> None:
+    """Write the values of the constant and of the functions of contexts."""
+    value = m.value(f, i)
+    value[0] = 1.0
+    write_values(f, i, 1, i[m.CONTEXT_FUNCTIONS], point, 0, value[1:])
 
 
 @part
-def _stand_at_arm(f: Floats, i: Ints, at: Pyramid, arm: int) -> None:
-    own = i[CONTEXT_FUNCTIONS]
-    for k in range(own, i[FUNCTIONS]):
-        f[at.value + k] = f[at.arm_value + (k - own) * at.arms + arm]
+def stand_at(f: Floats, i: Ints, point: Floats) -> None:
+    """Write the values of all functions at a point."""
+    own = i[m.CONTEXT_FUNCTIONS]
+    stand_at_context(f, i, point)
+    write_values(f, i, own, i[m.FUNCTIONS], point, 0, m.value(f, i)[own:])
 
 
 @part
-def stand_at_point(f: Floats, i: Ints, at: Pyramid, point: Floats, arm: int) -> None:
-    """Write the values of all functions at a point, whose arm may be a finite one."""
-    stand_at_context(f, i, at, point)
-    if arm >= 0:
-        _stand_at_arm(f, i, at, arm)
-    else:
-        own = i[CONTEXT_FUNCTIONS]
-        write_values(f, i, at, own, i[FUNCTIONS], point, 0, at.value + own)
-
-
-@part
-def stand_at_base(f: Floats, i: Ints, at: Pyramid, digits: Ints, arm: int, middle: Floats) -> None:
-    """Write the values of all functions in the middle of the cell that some digits, or a finite arm, stand for.
-
-    `middle` is scratch for a point.
-    """
-    for j in range(at.context if arm >= 0 else at.dim):
-        category = i[at.kinds + j] == CATEGORICAL
-        middle[j] = float(digits[j]) if category else (digits[j] + 0.5) / (1 << i[at.bits + j])
-    stand_at_point(f, i, at, middle, arm)
-
-
-@part
-def list_arm_values(f: Floats, i: Ints, at: Pyramid, listed: int) -> None:
-    """Write the values of the functions of arms (rows) at the listed candidates."""
-    own, coordinates = i[CONTEXT_FUNCTIONS], at.dim - at.context
-    for k in range(own, i[FUNCTIONS]):
-        row = f[at.listed_value + (k - own) * listed :][:listed]
-        j, which = i[at.function + 2 * k], i[at.function + 2 * k + 1]
-        kind, place = i[at.kinds + j], at.arm + j - at.context
-        if at.arms > 0:
-            values = f[at.arm_value + (k - own) * at.arms :][: at.arms]
-            for candidate in range(listed):
-                row[candidate] = values[i[at.listed + candidate]]
-        elif kind in (CATEGORICAL, PERIODIC):
-            for candidate in range(listed):
-                write_values(f, i, at, k, k + 1, f[place + candidate * coordinates :], j, at.value + own)
-                row[candidate] = f[at.value + own]
+def stand_at_arms(f: Floats, i: Ints, arms: Floats, rows: int) -> None:
+    """Write the values of the functions of arms at the first rows of arms."""
+    own, context, table = i[m.CONTEXT_FUNCTIONS], i[m.CONTEXT], m.row_value(f, i)
+    functions, kinds, value = m.functions(f, i), m.kinds(f, i), m.value(f, i)[own:]
+    for k in range(i[m.ARM_FUNCTIONS]):
+        j, which, out = functions[own + k, 0], functions[own + k, 1], table[k]
+        if kinds[j] == CATEGORICAL or kinds[j] == PERIODIC:
+            for row in range(rows):
+                write_values(f, i, own + k, own + k + 1, arms[row], context, value)
+                out[row] = value[0]
+            continue
+        # One function at many rows, not many functions at one row: several are done at once.
+        if which == 0:
+            for row in range(rows):
+                out[row] = ROOT3 * (2.0 * arms[row, j - context] - 1.0)
+        elif which == 1:
+            line = table[k - 1]
+            for row in range(rows):
+                out[row] = HALF_ROOT5 * (line[row] * line[row] - 1.0)
+        elif which == POLYNOMIALS:
+            for row in range(rows):
+                out[row] = ROOT2 * math.cos(TURN * (arms[row, j - context] + MARGIN))
+        elif which == POLYNOMIALS + 1:
+            first = table[k - 1]
+            for row in range(rows):
+                out[row] = ROOT2 * first[row] * first[row] - ROOT2
         else:
-            _list_number(row, f[place:], coordinates, which, f[at.listed_value :], k - own)
+            first, before, last = table[k - which + POLYNOMIALS], table[k - 2], table[k - 1]
+            for row in range(rows):
+                out[row] = ROOT2 * first[row] * last[row] - before[row]
 
 
 @part
-def _list_number(row: Floats, coordinate: Floats, stride: int, which: int, rows: Floats, number: int) -> None:
-    """Write a function of a number at all candidates; `rows` has those before it, and `number` is how many."""
-    listed = len(row)
-    last = rows[max(0, number - 1) * listed :][:listed]
-    if which == 0:
-        for candidate in range(listed):
-            row[candidate] = ROOT3 * (2.0 * coordinate[candidate * stride] - 1.0)
-    elif which == 1:
-        for candidate in range(listed):
-            row[candidate] = HALF_ROOT5 * (last[candidate] * last[candidate] - 1.0)
-    elif which == POLYNOMIALS:
-        for candidate in range(listed):
-            row[candidate] = ROOT2 * math.cos(TURN * (coordinate[candidate * stride] + MARGIN))
-    elif which == POLYNOMIALS + 1:
-        for candidate in range(listed):
-            row[candidate] = ROOT2 * last[candidate] * last[candidate] - ROOT2
-    else:
-        first, before = rows[(number - which + POLYNOMIALS) * listed :][:listed], rows[(number - 2) * listed :][:listed]
-        for candidate in range(listed):
-            row[candidate] = ROOT2 * first[candidate] * last[candidate] - before[candidate]
+def term_at(value: Floats, factors: Ints, t: int) -> float:
+    """A term where the functions stand."""
+    return value[factors[t, 0]] * value[factors[t, 1]] * value[factors[t, 2]]
+
+
+@part
+def sum_at(f: Floats, i: Ints, factors: Ints, terms: int, sizes: Floats) -> float:
+    """The sum of some terms of such sizes, where the functions stand."""
+    value, total = m.value(f, i), 0.0
+    for t in range(terms):
+        total += sizes[t] * term_at(value, factors, t)
+    return total
+
+
+@part
+def sum_at_arms(f: Floats, i: Ints, factors: Ints, terms: int, sizes: Floats, rows: int, out: Floats) -> None:
+    """The sums of some terms of such sizes, where the functions stand: at a context and at rows of arms."""
+    own, value, table = i[m.CONTEXT_FUNCTIONS], m.value(f, i), m.row_value(f, i)
+    value[own:] = 0.0  # what functions of arms are multiplied by
+    constant = 0.0
+    out[:rows] = 0.0
+    for t in range(terms):
+        first, second, third = factors[t, 0], factors[t, 1], factors[t, 2]
+        if third < own:
+            constant += sizes[t] * value[first] * value[second] * value[third]
+        elif second < own:
+            value[third] += sizes[t] * value[first] * value[second]
+        else:
+            one, other = table[second - own], table[third - own]
+            if first < own:
+                size = sizes[t] * value[first]
+                for row in range(rows):
+                    out[row] += size * one[row] * other[row]
+            else:
+                label = table[first - own]
+                for row in range(rows):
+                    out[row] += sizes[t] * label[row] * one[row] * other[row]
+    for row in range(rows):
+        out[row] += constant
+    for k in range(i[m.ARM_FUNCTIONS]):
+        line, size = table[k], value[own + k]
+        for row in range(rows):
+            out[row] += size * line[row]
+
+
+@part
+def tabulate(f: Floats, i: Ints, digits: Ints, site_arms: Ints, factors: Ints, out: Floats) -> None:
+    """Write the terms (columns) at the middles of all sites (rows)."""
+    point, value = np.empty(i[m.DIM]), m.value(f, i)
+    for site in range(len(digits)):
+        middle_of(f, i, digits[site], site_arms[site], point)
+        stand_at(f, i, point)
+        for t in range(out.shape[1]):
+            out[site, t] = term_at(value, factors, t)
+
+
+@part
+def variance_of(f: Floats, i: Ints, factors: Ints, terms: int, covariance: Floats) -> float:
+    """The variance of the sum of some terms where the functions stand."""
+    value, total = m.value(f, i), 0.0
+    for t in range(terms):
+        here = term_at(value, factors, t)
+        line = covariance[t]
+        for other in range(terms):
+            total += here * line[other] * term_at(value, factors, other)
+    return max(0.0, total)

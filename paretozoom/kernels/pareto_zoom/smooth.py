@@ -1,8 +1,8 @@
-"""The smooth estimate: what rewards would be if they changed slowly; the estimates of levels are mixed with it.
+"""Smooth estimate: a Gaussian process, in as many terms as can be afforded.
 
-Before a reward is learned, levels and smooth estimate both foretell it. The share of the smooth one is what would have
-foretold best; the less the smaller the two differ beside what there is to explain, as levels without a trend are right
-in the end.
+Rewards at two places are expected to be alike by exp(-(distance / scale)^2 / 2) along each coordinate. Of a term that
+means a variance, and the terms of largest variance are used. The scales are those that make the rewards likeliest; a
+few steps towards them are taken from fit to fit.
 """
 
 from __future__ import annotations
@@ -12,99 +12,242 @@ import math
 import numpy as np
 
 from paretozoom.kernels.core.jit import Floats, Ints, kernel, part
-from paretozoom.kernels.pareto_zoom.pyramid import COMPARISONS, SMOOTH_ROOM, SMOOTH_TERMS, TOLD, USES_TREND, Pyramid
-from paretozoom.kernels.pareto_zoom.trend import add_terms, term_at
+from paretozoom.kernels.core.kinds import CATEGORICAL, PERIODIC
+from paretozoom.kernels.core.ordering import order_of
+from paretozoom.kernels.pareto_zoom import memory as m
+from paretozoom.kernels.pareto_zoom.functions import (
+    POLYNOMIALS,
+    TURN,
+    sum_at,
+    sum_at_arms,
+    tabulate,
+    term_at,
+    variance_of,
+)
+from paretozoom.kernels.pareto_zoom.settings import settings
+from paretozoom.kernels.pareto_zoom.trend import UNKNOWN, likelihood, solve, sums_of
 
-# What is compared of an objective: sums over how many rewards, and the variance that the smooth estimate explains.
-GAIN, WEIGHED, APART, COMPARED, EXPLAINED = range(COMPARISONS)
-LAST_TAUGHT = 1024  # rewards until which each is learned at once; later, with the next fit
-EVEN = 4.0  # how sure it is beforehand that both foretell alike
-FIRST_APART, FIRST_COMPARED = 1.0, 4.0
-FAR = 9.0  # squares of differences, relative to the noise, beyond which a comparison counts less
-NEAR = 0.1  # differences of the two, beside what is explained, at which the share is halved with many rewards
-MANY = 4096.0
-LARGEST = 16.0  # such a square that is summed: with very few rewards noise may seem to be next to nothing
-LARGEST_SIZE = 1e140
+SCALES = 21  # steps of root 2, from 1/32 on
+MOST_SIGNAL = 20  # of all terms, relative to the noise: powers of 2
+STARTS = 3, 12, 2  # scales, the same for all coordinates, that are tried each time
+SWEEPS = 2
+NEVER = 1e9  # e-foldings: of what is not for smooth estimates
+DEAREST = 300.0  # e-foldings: terms of which even less is expected are not used
+LARGEST = 1e140
+
+
+# Predict.
 
 
 @part
-def is_compared(f: Floats, at: Pyramid) -> bool:
-    """Whether levels and smooth estimate were ever compared."""
-    compared = 0.0
-    for o in range(at.learned):
-        compared += f[at.compared + o * COMPARISONS + COMPARED]
-    return compared > 0.0
+def predict(f: Floats, i: Ints, o: int, rows: int, out: Floats) -> None:
+    """Write means of an objective where the functions stand: at a context and the first rows of arms."""
+    sum_at_arms(f, i, m.smooth_factors(f, i), i[m.SMOOTH_TERMS], m.smooth(f, i)[o], rows, out)
 
 
 @part
-def difference_of(f: Floats, at: Pyramid, o: int) -> float:
-    """The mean squared difference of the two in an objective, relative to the noise."""
-    compared = at.compared + o * COMPARISONS
-    return float((f[compared + APART] + FIRST_APART) / (f[compared + COMPARED] + FIRST_COMPARED))
+def predict_at(f: Floats, i: Ints, o: int) -> float:
+    """The mean of an objective where the functions stand."""
+    return sum_at(f, i, m.smooth_factors(f, i), i[m.SMOOTH_TERMS], m.smooth(f, i)[o])
+
+
+@part
+def variance_at(f: Floats, i: Ints, o: int) -> float:
+    """The squared standard error of that."""
+    covariance = m.smooth_covariance(f, i)[o]
+    return m.noise(f, i)[o] * variance_of(f, i, m.smooth_factors(f, i), i[m.SMOOTH_TERMS], covariance)
+
+
+# Learn.
+
+
+@part
+def learn(f: Floats, i: Ints, reward: Floats) -> None:
+    """Learn a reward where the functions stand, as long as each is learned at once."""
+    n, factors, value = i[m.SMOOTH_TERMS], m.smooth_factors(f, i), m.value(f, i)
+    if n == 0 or i[m.TOLD] >= settings(f).last_learned_at_once:
+        return
+    terms, gain = np.empty(n), np.empty(n)
+    for t in range(n):
+        terms[t] = term_at(value, factors, t)
+    for o in range(len(reward)):
+        if math.isnan(reward[o]):
+            continue
+        mean, covariance = m.smooth(f, i)[o], m.smooth_covariance(f, i)[o]
+        predicted, below = 0.0, 1.0
+        gain[:] = 0.0
+        for t in range(n):
+            predicted += mean[t] * terms[t]
+            row, times = covariance[t], terms[t]
+            for c in range(n):
+                gain[c] += times * row[c]
+        for t in range(n):
+            below += gain[t] * terms[t]
+        if below < 0.5:  # nothing that was learned comes to that but rounding; the next fit mends it
+            continue
+        for t in range(n):
+            row, step = covariance[t], gain[t] / below
+            mean[t] = min(LARGEST, max(-LARGEST, mean[t] + step * (reward[o] - predicted)))
+            for c in range(n):
+                row[c] -= step * gain[c]
+
+
+# Refit.
+
+
+@part
+def _unlike(f: Floats, i: Ints, k: int, scale: int) -> float:
+    """How much less is expected of function k than of the constant, in e-foldings."""
+    functions, kinds = m.functions(f, i), m.kinds(f, i)
+    j, which = functions[k, 0], functions[k, 1]
+    if kinds[j] == CATEGORICAL:
+        return 2.0 ** (scale - settings(f).centre_scale)
+    if kinds[j] == PERIODIC:
+        turn = 2.0 * math.pi * (which // 2 + 1)
+    elif which >= POLYNOMIALS:
+        turn = TURN * (which - POLYNOMIALS + 1)
+    else:
+        return NEVER
+    return 0.5 * turn * turn * 2.0 ** (scale - 10)  # the spectrum of the process: (turn * length)^2 / 2
 
 
 @kernel
-def share_of(f: Floats, i: Ints, at: Pyramid, o: int) -> float:
-    """The share of the smooth estimate of an objective."""
-    compared = at.compared + o * COMPARISONS
-    best = min(1.0, max(0.0, (f[compared + GAIN] + 0.5 * EVEN) / (f[compared + WEIGHED] + EVEN)))
-    if i[USES_TREND] == 1:  # levels that stand on a trend are no surer in the end
-        return float(best)
-    near = NEAR * min(1.0, i[TOLD] / MANY)
-    far = difference_of(f, at, o) / (near * max(f[compared + EXPLAINED], 1e-9))
-    return float(best * (1.0 - 1.0 / (1.0 + far * far)))
+def choose_terms(f: Floats, i: Ints) -> None:
+    """Write the factors of the terms of which most is expected, by the smallest scale of all objectives."""
+    count, room, functions, scale = i[m.FUNCTIONS], i[m.SMOOTH_ROOM], m.functions(f, i), m.scale(f, i)
+    cost, coordinate = np.zeros(count), np.full(count, -1)
+    for k in range(1, count):
+        coordinate[k] = functions[k, 0]
+        cost[k] = _unlike(f, i, k, scale[:, functions[k, 0]].min())
+    order = order_of(cost)
+    most, low, limit, high = 64 * room, 0.0, 1.0, math.inf
+    three, price, found = np.zeros((most, 3), np.int64), np.zeros(most), 0
+    for _ in range(60):  # the limit is sought at which terms are enough, but not too many to be ordered
+        found = _list_terms(order, cost, coordinate, limit, three, price)
+        if found == most and high - low > 1e-9 * limit:
+            high, limit = limit, 0.5 * (low + limit)
+        elif found < room and high == math.inf and limit < DEAREST:
+            low, limit = limit, min(DEAREST, 1.25 * limit)
+        elif found < room and high < math.inf and high - low > 1e-9 * high:
+            low, limit = limit, 0.5 * (limit + high)
+        else:
+            break
+    cheapest = order_of(price[:found])
+    i[m.SMOOTH_TERMS] = min(found, room)
+    factors = m.smooth_factors(f, i)
+    for t in range(i[m.SMOOTH_TERMS]):
+        factors[t, :] = three[cheapest[t]]
 
 
 @part
-def mix_in_smooth(f: Floats, i: Ints, at: Pyramid, listed: int) -> None:
-    """Mix the smooth estimate into the indices of the listed candidates, where the functions are listed."""
-    for o in range(at.learned):
-        index, share = f[at.indices + o * listed :][:listed], share_of(f, i, at, o)
-        for candidate in range(listed):
-            index[candidate] *= 1.0 - share
-        sizes = at.smooth + o * i[SMOOTH_ROOM]
-        add_terms(f, i, at, listed, index, at.smooth_factor, i[SMOOTH_TERMS], sizes, share)
-
-
-@part
-def teach(f: Floats, i: Ints, at: Pyramid, rest: Floats, said: Floats, off: Floats) -> None:
-    """Compare both with what was told where the functions stand, and let the smooth estimate learn it.
-
-    Writes by how much the two, mixed, were off.
-    """
-    n, room = i[SMOOTH_TERMS], i[SMOOTH_ROOM]
-    terms, gain = np.empty(n), np.empty(n)
-    for t in range(n):
-        terms[t] = term_at(f, i, at, at.smooth_factor + 3 * t)
-    for o in range(at.learned):
-        if math.isnan(rest[o]):
-            continue
-        sizes, foretold = f[at.smooth + o * room :][:n], 0.0
-        for t in range(n):
-            foretold += sizes[t] * terms[t]
-        apart, noise, compared = foretold - said[o], f[at.noise + o], at.compared + o * COMPARISONS
-        missed = rest[o] - said[o]
-        off[o] = missed - share_of(f, i, at, o) * apart
-        weight = 1.0 / (noise * max(1.0, (missed * missed + apart * apart) / (FAR * noise)))
-        f[compared + GAIN] += weight * missed * apart
-        f[compared + WEIGHED] += weight * apart * apart
-        f[compared + APART] += min(LARGEST, apart * apart / noise)
-        f[compared + COMPARED] += 1.0
-        if i[TOLD] < LAST_TAUGHT:
-            inverse = f[at.inverse + o * room * room :][: n * n].reshape((n, n))
-            below = 1.0
-            for t in range(n):
-                gain[t] = 0.0
-            for t in range(n):
-                row, times = inverse[t], terms[t]
-                for c in range(n):
-                    gain[c] += times * row[c]
-            for t in range(n):
-                below += gain[t] * terms[t]
-            if below < 0.5:  # nothing that was learned comes to that; the next fit mends it
+def _list_terms(order: Ints, cost: Floats, coordinate: Ints, limit: float, three: Ints, price: Floats) -> int:
+    """List the products of functions of different coordinates that cost no more than a limit; returns how many."""
+    count, most, found = len(order), len(price), 0
+    for a in range(count):
+        first = order[a]
+        if cost[first] > limit:
+            break
+        for b in range(a + (first != 0), count):
+            second = order[b]
+            two = cost[first] + cost[second]
+            if two > limit:
+                break
+            if second != 0 and coordinate[second] == coordinate[first]:
                 continue
-            for t in range(n):
-                row, step = inverse[t], gain[t] / below
-                sizes[t] = min(LARGEST_SIZE, max(-LARGEST_SIZE, sizes[t] + step * (rest[o] - foretold)))
-                for c in range(n):
-                    row[c] -= step * gain[c]
+            for c in range(b + (second != 0), count):
+                third = order[c]
+                if two + cost[third] > limit or found == most:
+                    break
+                if third != 0 and (coordinate[third] == coordinate[first] or coordinate[third] == coordinate[second]):
+                    continue
+                low, high = min(first, second, third), max(first, second, third)
+                three[found, 0], three[found, 1], three[found, 2] = low, first + second + third - low - high, high
+                price[found] = two + cost[third]
+                found += 1
+    return found
+
+
+@part
+def _expect(f: Floats, i: Ints, o: int, boldness: float, variance: Floats) -> float:
+    """Write the variances of terms, relative to the noise; returns how likely scales and signal are (a logarithm)."""
+    s, functions, factors, scale = settings(f), m.functions(f, i), m.smooth_factors(f, i), m.scale(f, i)[o]
+    unlike, likely = np.zeros(i[m.FUNCTIONS]), -0.5 * (m.signal(f, i)[o] / s.signal_spread) ** 2
+    for j in range(len(scale)):
+        likely -= 0.5 * ((scale[j] - s.centre_scale) / s.scale_spread) ** 2
+    for k in range(1, len(unlike)):
+        unlike[k] = _unlike(f, i, k, scale[functions[k, 0]])
+    total = 0.0
+    for t in range(len(variance)):
+        variance[t] = math.exp(-min(50.0, unlike[factors[t, 0]] + unlike[factors[t, 1]] + unlike[factors[t, 2]]))
+        total += variance[t]
+    for t in range(len(variance)):
+        variance[t] *= boldness * 2.0 ** m.signal(f, i)[o] / total
+    variance[0] = UNKNOWN
+    return likely
+
+
+@part
+def _judge(f: Floats, i: Ints, o: int, gram: Floats, right: Floats, square: float, count: float) -> float:
+    """How likely the rewards are by the scales and the signal of an objective, and these beforehand."""
+    variance = np.empty(len(right))
+    likely = _expect(f, i, o, 1.0, variance)
+    return likely + likelihood(gram, right, square, count, variance)
+
+
+@part
+def _search(f: Floats, i: Ints, o: int, gram: Floats, right: Floats, square: float, count: float) -> None:
+    """Take some steps towards the scales and the signal that make the rewards likeliest."""
+    scale, signal = m.scale(f, i)[o], m.signal(f, i)
+    likely, best = _judge(f, i, o, gram, right, square, count), scale.copy()
+    for start in range(STARTS[0], STARTS[1], STARTS[2]):
+        scale[:] = start
+        value = _judge(f, i, o, gram, right, square, count)
+        if value > likely:
+            likely = value
+            best[:] = start
+    scale[:] = best
+    whats, unmoved = len(scale) + 2, 0  # the signal, all scales, each scale
+    for turn in range(SWEEPS * whats):
+        what = turn % whats - 2
+        unmoved += 1
+        for step in (1, -1):
+            _step(scale, signal, o, what, step)
+            if scale.min() >= 0 and scale.max() < SCALES and abs(signal[o]) <= MOST_SIGNAL:
+                value = _judge(f, i, o, gram, right, square, count)
+                if value > likely:
+                    likely, unmoved = value, 0
+                    break
+            _step(scale, signal, o, what, -step)
+        if unmoved == whats:  # all that would follow was tried
+            break
+
+
+@part
+def _step(scale: Ints, signal: Ints, o: int, what: int, step: int) -> None:
+    """Change the signal (-2), all scales (-1), or the scale of a coordinate."""
+    if what == -2:
+        signal[o] += step
+    elif what == -1:
+        scale[:] += step
+    else:
+        scale[what] += step
+
+
+@kernel
+def refit(f: Floats, i: Ints, digits: Ints, site_arms: Ints, early: bool, forgets: bool) -> None:
+    """Fit the smooth estimate of all objectives; scales are sought and terms chosen as long as it is early."""
+    s = settings(f)
+    searches = forgets or (early and i[m.TOLD] >= i[m.SEARCHED] * (1.0 + s.search_growth))
+    if searches:
+        i[m.SEARCHED] = i[m.TOLD]
+    if early:  # with other terms, what is said of places that were hardly played may change at once
+        choose_terms(f, i)
+    n = i[m.SMOOTH_TERMS]
+    table, gram, right, variance = np.empty((len(digits), n)), np.empty((n, n)), np.empty(n), np.empty(n)
+    tabulate(f, i, digits, site_arms, m.smooth_factors(f, i), table)
+    for o in range(i[m.OBJECTIVES]):
+        count, square = sums_of(f, i, o, table, gram, right)
+        if count > 0.0 and searches:
+            _search(f, i, o, gram, right, square, count)
+        _expect(f, i, o, s.signal_boldness, variance)
+        solve(gram, right, variance, m.smooth(f, i)[o], m.smooth_covariance(f, i)[o])

@@ -1,67 +1,107 @@
-"""The trend of rewards over the whole space, a quadratic of contexts and arms; the levels are for what it misses.
+"""Trend: a quadratic of contexts and arms over the whole space.
 
-A *term* is a product of three functions of coordinates (see `functions`), of which some may be the constant.
+Its terms are normal beforehand, with mean 0 and, but for the constant, one variance relative to the noise. Of a few
+variances the one that makes the rewards likeliest is kept, moving by one step from fit to fit.
 """
 
 from __future__ import annotations
 
-from paretozoom.kernels.core.jit import Floats, Ints, part
-from paretozoom.kernels.pareto_zoom.functions import list_arm_values, stand_at_context
-from paretozoom.kernels.pareto_zoom.pyramid import CONTEXT_FUNCTIONS, FUNCTIONS, TERMS, Pyramid
+import math
+
+import numpy as np
+
+from paretozoom.kernels.core.jit import Floats, Ints, kernel, part
+from paretozoom.kernels.core.matrices import factorise, invert, substitute, sum_products
+from paretozoom.kernels.pareto_zoom import memory as m
+from paretozoom.kernels.pareto_zoom.functions import sum_at, sum_at_arms, tabulate, variance_of
+from paretozoom.kernels.pareto_zoom.settings import settings
+
+UNKNOWN = 1e6  # variance of the constant, the first term: nothing is known of it
 
 
 @part
-def term_at(f: Floats, i: Ints, at: Pyramid, factors: int) -> float:
-    """A term where the functions stand; its factors are named from i[factors] on."""
-    first, second, third = i[factors], i[factors + 1], i[factors + 2]
-    return float(f[at.value + first] * f[at.value + second] * f[at.value + third])
+def predict(f: Floats, i: Ints, o: int, rows: int, out: Floats) -> None:
+    """Write means of an objective where the functions stand: at a context and the first rows of arms."""
+    sum_at_arms(f, i, m.trend_factors(f, i), i[m.TREND_TERMS], m.trend(f, i)[o], rows, out)
 
 
 @part
-def trend_at(f: Floats, i: Ints, at: Pyramid, o: int) -> float:
-    """The trend of an objective where the functions stand."""
-    total = 0.0
-    for t in range(i[TERMS]):
-        total += f[at.trend + o * i[TERMS] + t] * term_at(f, i, at, at.factor + 3 * t)
-    return total
+def predict_at(f: Floats, i: Ints, o: int) -> float:
+    """The mean of an objective where the functions stand."""
+    return sum_at(f, i, m.trend_factors(f, i), i[m.TREND_TERMS], m.trend(f, i)[o])
 
 
 @part
-def list_functions(f: Floats, i: Ints, at: Pyramid, point: Floats, listed: int) -> None:
-    """Write the values of all functions: at the context in `point`, and at the listed candidates."""
-    stand_at_context(f, i, at, point)
-    list_arm_values(f, i, at, listed)
+def variance_at(f: Floats, i: Ints, o: int) -> float:
+    """The squared standard error of that."""
+    covariance = m.trend_covariance(f, i)[o]
+    return m.noise(f, i)[o] * variance_of(f, i, m.trend_factors(f, i), i[m.TREND_TERMS], covariance)
 
 
 @part
-def add_terms(
-    f: Floats, i: Ints, at: Pyramid, listed: int, index: Floats, factors: int, terms: int, sizes: int, share: float
-) -> None:
-    """Add a share of some terms, of the sizes from f[sizes] on, to the index of the listed candidates."""
-    own = i[CONTEXT_FUNCTIONS]
-    f[at.value + own : at.value + i[FUNCTIONS]] = 0.0  # what functions of arms, and the constant, are multiplied by
-    constant = 0.0
-    for t in range(terms):
-        first, second, third = i[factors + 3 * t], i[factors + 3 * t + 1], i[factors + 3 * t + 2]
-        size = share * f[sizes + t]
-        if third < own:
-            constant += size * f[at.value + first] * f[at.value + second] * f[at.value + third]
-        elif second < own:
-            f[at.value + third] += size * f[at.value + first] * f[at.value + second]
-        else:
-            one = f[at.listed_value + (second - own) * listed :][:listed]
-            other = f[at.listed_value + (third - own) * listed :][:listed]
-            if first < own:
-                size *= f[at.value + first]
-                for candidate in range(listed):
-                    index[candidate] += size * one[candidate] * other[candidate]
-            else:
-                label = f[at.listed_value + (first - own) * listed :][:listed]
-                for candidate in range(listed):
-                    index[candidate] += size * label[candidate] * one[candidate] * other[candidate]
-    for candidate in range(listed):
-        index[candidate] += constant
-    for k in range(own, i[FUNCTIONS]):
-        row, size = f[at.listed_value + (k - own) * listed :][:listed], f[at.value + k]
-        for candidate in range(listed):
-            index[candidate] += size * row[candidate]
+def sums_of(f: Floats, i: Ints, o: int, table: Floats, gram: Floats, right: Floats) -> tuple[float, float]:
+    """Write the sums of products of terms, and of terms with rewards; returns how many rewards, and their squares.
+
+    Of an objective with as many rewards everywhere as the one before it, products are those.
+    """
+    counts, totals, squares = m.site_count(f, i), m.site_total(f, i), m.site_square(f, i)
+    count, square, alike = 0.0, 0.0, o > 0
+    right[:] = 0.0
+    for site in range(len(table)):
+        count += counts[o, site]
+        square += squares[o, site]
+        alike = alike and counts[o, site] == counts[o - 1, site]
+        row, total = table[site], totals[o, site]
+        for t in range(len(right)):
+            right[t] += total * row[t]
+    if not alike:
+        sum_products(table, counts[o], gram)
+    return count, square
+
+
+@kernel
+def likelihood(gram: Floats, right: Floats, square: float, count: float, variance: Floats) -> float:
+    """How likely rewards are (a logarithm, but for a constant) if terms have such variances beside the noise."""
+    a, y, likely = gram.copy(), right.copy(), 0.0
+    for t in range(len(y)):
+        a[t, t] += 1.0 / variance[t]
+        likely -= 0.5 * math.log(variance[t])
+    half, known = factorise(a, y)
+    return likely - half - 0.5 * count * math.log(max(square - known, 1e-12 * square, 1e-300) / count)
+
+
+@kernel
+def solve(gram: Floats, right: Floats, variance: Floats, mean: Floats, covariance: Floats) -> None:
+    """Write the posterior of how much there is of each term, relative to the noise."""
+    a, y, n = gram.copy(), right.copy(), len(right)
+    for t in range(n):
+        a[t, t] += 1.0 / variance[t]
+    factorise(a, y)
+    substitute(a, y, mean[:n])
+    inverse = np.empty((n, n))
+    invert(a, inverse)
+    covariance[:n, :n] = inverse
+
+
+@kernel
+def refit(f: Floats, i: Ints, digits: Ints, site_arms: Ints) -> None:
+    """Fit the trend of all objectives."""
+    n, s = i[m.TREND_ROOM], settings(f)
+    i[m.TREND_TERMS] = n
+    table, gram, right, variance = np.empty((len(digits), n)), np.empty((n, n)), np.empty(n), np.empty(n)
+    tabulate(f, i, digits, site_arms, m.trend_factors(f, i), table)
+    for o in range(i[m.OBJECTIVES]):
+        count, square = sums_of(f, i, o, table, gram, right)
+        if count == 0.0:
+            continue
+        best, likely, now = -1, -math.inf, m.trend_size(f, i)[o]
+        for size in range(max(int(s.least_size), now - 1), min(int(s.most_size), now + 1) + 1):
+            variance[:] = 4.0**size
+            variance[0] = UNKNOWN
+            value = likelihood(gram, right, square, count, variance)
+            if value > likely:
+                best, likely = size, value
+        m.trend_size(f, i)[o] = best
+        variance[:] = 4.0**best
+        variance[0] = UNKNOWN
+        solve(gram, right, variance, m.trend(f, i)[o], m.trend_covariance(f, i)[o])

@@ -3,12 +3,27 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from paretozoom.kernels.core import lattice
 from paretozoom.kernels.core.jit import Floats, Ints, inlined, kernel, part
 from paretozoom.kernels.core.kinds import FINITE, LATTICE, NORM_TWO, SLICES
+from paretozoom.kernels.core.memory import lend_row, lend_rows
 from paretozoom.kernels.zooming import candidates, slices
-from paretozoom.kernels.zooming.balls import DOUBLING, EPOCH, NORM, SLACK, SPACE, Layout, epoch_of, uncertainty
+from paretozoom.kernels.zooming.balls import (
+    CELLS,
+    DOUBLING,
+    EPOCH,
+    KEY0,
+    KEY1,
+    NORM,
+    PER_CELL,
+    SLACK,
+    SPACE,
+    Layout,
+    epoch_of,
+    uncertainty,
+)
 from paretozoom.kernels.zooming.distances import distance, pair_of, part_of
 from paretozoom.kernels.zooming.growth import add_ball
 from paretozoom.kernels.zooming.minima import compute_indices
@@ -17,11 +32,35 @@ from paretozoom.kernels.zooming.minima import compute_indices
 SMALLEST_RADIUS = 2.0**-50
 NARROWEST = 1e-10
 
-_list_survey, list_union, _list_walk = candidates.survey, candidates.union, lattice.walk
+_list_survey, list_union = candidates.survey, candidates.union
 _list_owners, _list_contains = candidates.owners, candidates.contains
-_lay, _lattice_measure, _lattice_draw = lattice.lay, lattice.measure, lattice.draw
+_lay, _lattice_measure, _lattice_draw, _walk = lattice.lay, lattice.measure, lattice.draw, lattice.walk
 _slice_survey, slice_union, _slice_walk = slices.survey, slices.union, slices.walk
 _slice_owners, _slice_contains = slices.owners, slices.contains
+
+
+@inlined
+def _values(i: Ints, at: Layout) -> Any:
+    return lend_row(i, at.values + at.context, at.dim - at.context)
+
+
+@inlined
+def _boxes(f: Floats, i: Ints, at: Layout, allowed: Floats) -> Any:
+    """The boxes that arms may be in."""
+    if len(allowed) > 0:
+        return allowed
+    return lend_rows(f, at.cells, i[CELLS], 2 * (at.dim - at.context))
+
+
+@inlined
+def _marks(i: Ints, at: Layout) -> Any:
+    return lend_row(i, at.arm_chosen, at.arms)
+
+
+@part
+def _lay_candidates(f: Floats, i: Ints, at: Layout, number: int, allowed: Floats) -> int:
+    arms = lend_rows(f, at.arm, at.arms, at.dim - at.context)
+    return _lay(i[KEY0], i[KEY1], number, _values(i, at), _boxes(f, i, at, allowed), i[PER_CELL], arms)
 
 
 @inlined
@@ -33,7 +72,7 @@ def look(f: Floats, i: Ints, at: Layout, number: int, point: Floats, allowed: Fl
     if i[SPACE] == SLICES:
         extent, relevant = _slice_survey(f, i, at, point, allowed)
     else:
-        extent = at.arms if i[SPACE] == FINITE else _lay(f, i, at, number, allowed)
+        extent = at.arms if i[SPACE] == FINITE else _lay_candidates(f, i, at, number, allowed)
         relevant = _list_survey(f, i, at, point, extent, allowed)
     compute_indices(f, i, at, relevant)
     return extent, relevant
@@ -51,10 +90,10 @@ def draw_arm(
     marked = list_union(f, i, at, point, extent, relevant)
     if i[SPACE] == FINITE:
         size = float(marked)
-        arm = _list_walk(i, at.arm_chosen, 0, int(u * marked))
+        arm = _walk(_marks(i, at), 0, int(u * marked))
     else:
-        size = _lattice_measure(f, i, at, allowed)
-        arm = _lattice_draw(f, i, at, allowed, u * size)
+        size = _lattice_measure(_values(i, at), _boxes(f, i, at, allowed), i[PER_CELL], _marks(i, at))
+        arm = _lattice_draw(_values(i, at), _boxes(f, i, at, allowed), i[PER_CELL], _marks(i, at), u * size)
     coordinates = at.dim - at.context
     for j in range(coordinates):
         point[at.context + j] = f[at.arm + arm * coordinates + j]
@@ -73,7 +112,11 @@ def measure(f: Floats, i: Ints, at: Layout, point: Floats, extent: int, relevant
     if i[SPACE] == SLICES:
         return slice_union(f, i, at, extent)[1]
     marked = list_union(f, i, at, point, extent, relevant)
-    return _lattice_measure(f, i, at, allowed) if i[SPACE] == LATTICE else float(marked)
+    return (
+        _lattice_measure(_values(i, at), _boxes(f, i, at, allowed), i[PER_CELL], _marks(i, at))
+        if i[SPACE] == LATTICE
+        else float(marked)
+    )
 
 
 @inlined

@@ -1,20 +1,24 @@
-"""ParetoZoom: zooming by what the rewards themselves tell about noise and smoothness."""
+"""ParetoZoom: a committee of estimators, and fair play on the front of what they say together."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields, replace
 from types import ModuleType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from paretozoom.kernels.pareto_zoom import pareto_zoom, pyramid
-from paretozoom.kernels.pareto_zoom.believed import mark_believed
+from paretozoom.kernels.pareto_zoom import blocks, chooser, policy
+from paretozoom.kernels.pareto_zoom import memory as m
+from paretozoom.kernels.pareto_zoom.settings import Settings
+from paretozoom.kernels.pareto_zoom.sites import digits_of_point
+from paretozoom.policies import stored
 from paretozoom.policies.compiled import CompiledPolicy
 from paretozoom.policies.fronts import Piece, learned_numbers, on_front
 from paretozoom.policies.parameters import check_listable, checked_problem
-from paretozoom.policies.pareto_zoom import pyramids
+from paretozoom.policies.pareto_zoom import memory
 from paretozoom.policies.summary import Summary
 from paretozoom.problem import Problem
 from paretozoom.problem.dimensions import Finite, Floats, Ints
@@ -24,21 +28,17 @@ SPREADS = ("arms", "front")
 
 
 class ParetoZoom(CompiledPolicy):
-    """Zooms where rewards and traffic are, and learns while it plays how noisy and how smooth the rewards are.
+    """Plays fairly on the front of what a committee of estimators predicts; nothing is to be tuned.
 
-    Nothing is to be tuned: no horizon, no Lipschitz constant, no confidence. A trend, a quadratic of contexts and arms,
-    is taken off the rewards where it misses little. What is left is summed in cells of contexts and arms on many levels
-    at once. A level's estimate corrects that of the coarser one by its own means, as far as the noise and what levels
-    of that size usually add make that worth it; which coordinates are halved, how far, the noise and the size of
-    corrections are learned from the rewards. With few rewards these estimates are mixed with a smooth one, a Gaussian
-    process in few terms, by how well each foretells what is told next. Of candidates on a randomly shifted grid those
-    that no other dominates, by estimates with a little optimism, are played uniformly, or with `spread="front"` evenly
-    along the front in the space of objectives. The density of the draw is exact. Rewards that contradict what was
-    learned before let half of it be forgotten.
+    Three estimators of the mean reward learn side by side: a trend (a quadratic), a smooth estimate (a Gaussian process
+    in few terms), and levels (means of ever smaller cells of contexts and arms). Their shares are those with which
+    rewards would have been predicted best. Of candidates on a randomly shifted grid those on the front of the means are
+    played uniformly, or with `spread="front"` evenly along the front in the space of objectives; what others all but
+    dominate, as far as standard errors tell, is left out. The density of the draw is exact. Rewards that contradict
+    what was learned before let half of it be forgotten.
 
-    Rewards may be on any scale, bounded or not, and come late, in parts and in any order. Their order matters only by
-    rounding and by what is known when a reward is told, which is first foretold, and when estimates are made anew
-    (whenever rewards have grown by a sixteenth) and levels (by a fifth, later by half). No regret bound is proved.
+    Rewards may be on any scale, bounded or not, and come late, in parts and in any order. No regret bound is proved.
+    `settings` replaces numbers of `Settings`, for experiments.
 
     >>> from paretozoom import Objective, Problem, Real
     >>> task = Problem(context=[Real("x")], arm=[Real("y")], objectives=[Objective("a"), Objective("b")])
@@ -52,36 +52,43 @@ class ParetoZoom(CompiledPolicy):
     """
 
     name = "pareto-zoom"
-    version = 7
-    kernel: ClassVar[ModuleType] = pareto_zoom
+    kernel: ClassVar[ModuleType] = policy
     summary = Summary(
-        "corrects coarse estimates by finer ones as far as the rewards tell; uniform on the front of candidates",
+        "shares of a trend, a smooth estimate and means of cells, as they predict; uniform on the front of candidates",
         multi_objective=True,
         contextual=True,
         similarity=True,
         adaptive=True,
     )
 
-    def __init__(self, problem: Problem, *, spread: Literal["arms", "front"] = "arms", seed: int = 0) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        spread: Literal["arms", "front"] = "arms",
+        settings: Mapping[str, float] | None = None,
+        seed: int = 0,
+    ) -> None:
         check_listable(checked_problem(problem), self.name)
         if spread not in SPREADS:
             raise Refused(f"spread: {spread!r} is not 'arms' or 'front'")
         self.spread = spread
-        super().__init__(problem, seed=seed, parameters={"spread": spread})
+        self.settings = checked_settings(settings or {})
+        given = {} if not settings else {"settings": dict(settings)}
+        super().__init__(problem, seed=seed, parameters={"spread": spread, **given})
 
     # Memory.
 
     def _memory(self, key: Ints) -> tuple[Floats, Ints]:
-        return pyramids.allocate(self.problem, key, self._flags())
-
-    def _flags(self) -> dict[int, int]:
-        return {pyramid.ALONG_FRONT: SPREADS.index(self.spread)}
+        f, i = memory.allocate(self.problem, self.settings, key, self.spread == "front", {})
+        return f, i
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
-        return pyramids.arrays_of(self._floats, self._ints)
+        return stored.arrays_of(m.memory, self._floats, self._ints)
 
     def _filled(self, arrays: Mapping[str, npt.NDArray[Any]], key: Ints, number: int) -> tuple[Floats, Ints]:
-        return pyramids.filled(self.problem, arrays, key, number, self._flags())
+        f, i = memory.filled(self.problem, self.settings, key, self.spread == "front", arrays, number)
+        return f, i
 
     def _check_credit(self, decision: Decision, ints: Ints, field: str) -> None:
         arms = len(self.problem.encoding.arms)
@@ -95,63 +102,78 @@ class ParetoZoom(CompiledPolicy):
     # What was learned.
 
     def facts(self) -> dict[str, Any]:
-        """How many levels there are, of how many places rewards are kept, and how often half of them were forgotten."""
-        named = {"levels": pyramid.LEVELS, "places": pyramid.BASES, "forgotten": pyramid.FORGOTTEN}
-        return {name: int(self._ints[place]) for name, place in named.items()}
+        """How many levels and sites there are, how often half was forgotten, and the shares of the estimators."""
+        named = {"levels": m.LEVELS, "sites": m.SITES, "forgotten": m.FORGOTTEN}
+        shares = m.memory.view("share", self._floats, self._ints).mean(axis=0).tolist()
+        facts: dict[str, Any] = {name: int(self._ints[place]) for name, place in named.items()}
+        return {**facts, "shares": dict(zip(("levels", "trend", "smooth"), shares, strict=True))}
 
     def front(self, context: Values = (), *, believed: bool = False, feasible: Any = None) -> list[Piece]:
-        """The candidates, on one fixed grid, that would be played, or with `believed` all of undominated estimates.
+        """The candidates, on one fixed grid, that would be played, or with `believed` all of undominated means.
 
-        A candidate on a line of arms stands for an interval. The count is that of the finest cell that the estimate is
-        made of.
+        A candidate on a line of arms stands for an interval. The count is that of the finest cell around it.
         """
         point = np.zeros(self._dim)
         self.problem.encode_context(context, point)
-        rows = self._encode_feasible(feasible)
+        allowed = self._encode_feasible(feasible)
         f, i = self._floats, self._ints
-        at = pyramid.pyramid(i)
-        if i[pyramid.LEVELS] == 0:
+        if i[m.LEVELS] == 0:
             return []
-        listed = pareto_zoom.look(f, i, at, -1, point, rows, pareto_zoom.OPTIMISM)
-        mark_believed(f, i, at, point, listed)
-        played = i[at.arm_chosen : at.arm_chosen + listed].copy()
-        table = f[at.indices : at.indices + at.learned * listed].reshape(at.learned, listed).T
-        indices = table.copy()
-        pareto_zoom.look(f, i, at, -1, point, rows, 0.0)
-        means = table.copy()
-        pareto_zoom.look(f, i, at, -1, point, rows, 1.0)
-        doubts = table - means
-        # The first reward is added last: it may be so large that small differences are lost in it.
-        first = np.nan_to_num(f[at.offset : at.noise])
-        coordinates = self._dim - at.context
-        arms = f[at.arm : at.arm + listed * coordinates].reshape(listed, -1).copy() if at.arms == 0 else None
-        numbers = i[at.listed : at.listed + listed].copy()
-        pieces = []
-        for k in np.flatnonzero(on_front(means) if believed else played):
-            number = int(numbers[k]) if arms is None else -1
-            place = self.problem.encoding.arms[number] if arms is None else arms[k]
-            point[at.context :] = place
-            seen = pareto_zoom.seen(f, i, at, point, number)
-            about = self._about(first + indices[k], first + means[k], doubts[k], seen)
-            where = (float(number),) if arms is None else tuple(place)
-            pieces.append((where, Piece(*self._extent(number, point, len(rows) == 0), *about)))
+        rows = policy.look(f, i, -1, point, allowed, False)
+        means = self._rows("mean", rows)
+        chooser.choose(f, i, rows)
+        indices = self._rows("mean", rows)
+        chosen = on_front(means) if believed else m.memory.view("front", f, i)[0, :rows] == 1
+        policy.look(f, i, -1, point, allowed, True)
+        errors = self._rows("error", rows)
+        first = np.nan_to_num(m.memory.view("offset", f, i))
+        arms, numbers = m.memory.view("arm", f, i)[:rows].copy(), m.memory.view("listed", f, i)[:rows].tolist()
+        finite, pieces = len(self.problem.encoding.arms) > 0, []
+        for row in np.flatnonzero(chosen).tolist():
+            number = numbers[row] if finite else -1
+            point[i[m.CONTEXT] :] = arms[row]
+            counts = blocks.seen(f, i, digits_of_point(f, i, point, number), number)
+            about = self._about(first + indices[row], first + means[row], errors[row], counts)
+            where = (float(number),) if finite else tuple(arms[row])
+            pieces.append((where, Piece(*self._extent(number, point, len(allowed) == 0), *about)))
         return [piece for _, piece in sorted(pieces, key=lambda pair: pair[0])]
+
+    def _rows(self, name: str, rows: int) -> Floats:
+        """What the last look found: (rows, objectives)."""
+        d = self._objectives
+        table: Floats = m.memory.view(name, self._floats, self._ints).ravel()[: d * rows].reshape(d, rows).T.copy()
+        return table
 
     def _extent(self, number: int, point: Floats, whole: bool) -> tuple[Any, Any, Any]:
         """(low, high, arm) of a piece: what a candidate on a whole line of arms stands for, else an arm."""
         encoding, arm = self.problem.encoding, self.problem.arm
         if number >= 0 or isinstance(arm, Finite) or len(arm) > 1 or not whole:
             return None, None, self.problem.decode_arm(number, point)
-        half = 0.5 / self._ints[pyramid.PER_CELL]
+        half = 0.5 / self._ints[m.PER_CELL]
         ends = max(0.0, point[encoding.context] - half), min(1.0, point[encoding.context] + half)
         return arm[0].decode(ends[0]), arm[0].decode(ends[1]), None
 
-    def _about(self, index: Floats, mean: Floats, doubt: Floats, count: Ints) -> list[dict[str, Any]]:
+    def _about(self, index: Floats, mean: Floats, error: Floats, count: Ints) -> list[dict[str, Any]]:
         """(index, mean, uncertainty, count) by objective and in the user's units."""
         numbers = learned_numbers(self.problem, [])
         return [
             {n.name: n.decode(v) for n, v in zip(numbers, index.tolist(), strict=True)},
             {n.name: n.decode(v) for n, v in zip(numbers, mean.tolist(), strict=True)},
-            {n.name: n.span * v for n, v in zip(numbers, doubt.tolist(), strict=True)},
+            {n.name: n.span * v for n, v in zip(numbers, error.tolist(), strict=True)},
             {n.name: c for n, c in zip(numbers, count.tolist(), strict=True)},
         ]
+
+
+def checked_settings(given: Mapping[str, float]) -> Settings:
+    """The settings with some replaced.
+
+    >>> checked_settings({"boldness": 16.0}).boldness
+    16.0
+    """
+    known = {setting.name for setting in fields(Settings)}
+    for name, value in given.items():
+        if name not in known:
+            raise Refused(f"settings: {name!r} is not one of {sorted(known)!r}")
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not np.isfinite(value):
+            raise Refused(f"settings[{name!r}]: {value!r} is not a finite number")
+    return replace(Settings(), **dict(given))

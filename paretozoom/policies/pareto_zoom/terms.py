@@ -6,12 +6,9 @@ import itertools
 from typing import NamedTuple
 
 from paretozoom.kernels.core.kinds import CATEGORICAL, LINEAR
-from paretozoom.kernels.pareto_zoom.functions import MOST_FUNCTIONS, POLYNOMIALS
+from paretozoom.kernels.pareto_zoom.functions import POLYNOMIALS
+from paretozoom.kernels.pareto_zoom.settings import Settings
 from paretozoom.problem import Problem
-
-MOST_LABELS = 16  # of a coordinate, for the trend to tell them apart
-MOST_TERMS = 128
-MOST_OF_ALL = 96  # functions of all numbers
 
 
 class Terms(NamedTuple):
@@ -22,7 +19,7 @@ class Terms(NamedTuple):
     factors: list[tuple[int, int, int]]  # of each term, in order
 
 
-def terms_of(problem: Problem) -> Terms:
+def terms_of(problem: Problem, settings: Settings) -> Terms:
     """The functions of all coordinates, and the terms of the quadratic that the trend is.
 
     These are the constant, functions up to squares, products of two, and of labels with squares and products of
@@ -30,7 +27,8 @@ def terms_of(problem: Problem) -> Terms:
     labels multiply squares.
 
     >>> from paretozoom import Objective, Problem, Real
-    >>> terms = terms_of(Problem(context=[Real("x")], arm=[Real("y")], objectives=[Objective("a")]))
+    >>> problem = Problem(context=[Real("x")], arm=[Real("y")], objectives=[Objective("a")])
+    >>> terms = terms_of(problem, Settings())
     >>> terms.functions[:4], terms.functions[15:17]
     ([(0, 0), (0, 0), (0, 1), (0, 2)], [(1, 0), (1, 1)])
     >>> terms.factors
@@ -40,12 +38,14 @@ def terms_of(problem: Problem) -> Terms:
     sizes = [abs(value) or len(encoding.arms) for value in encoding.values.tolist()]  # of those that have labels
     functions, of_contexts = [(0, 0)], 1
     numbers = int((encoding.kinds != CATEGORICAL).sum())
-    of_number = max(POLYNOMIALS + 1, min(MOST_FUNCTIONS, MOST_OF_ALL // max(1, numbers)))
+    most = int(settings.most_terms)
+    cosines = min(int(settings.cosines), int(settings.all_functions) // max(1, numbers) - POLYNOMIALS)
+    of_number = POLYNOMIALS + max(1, cosines)
     labels: list[int] = []
     squares: list[int] = []
     simple: list[int] = []
     for j, (kind, size) in enumerate(zip(encoding.kinds.tolist(), sizes, strict=True)):
-        if kind == CATEGORICAL and size > MOST_LABELS:
+        if kind == CATEGORICAL and size > settings.most_labels:
             continue
         for which in range(size if kind == CATEGORICAL else of_number):
             family = labels if kind == CATEGORICAL else squares if kind == LINEAR and which == 1 else simple
@@ -56,7 +56,7 @@ def terms_of(problem: Problem) -> Terms:
             of_contexts = len(functions)
 
     quadratic = sorted(labels + simple + squares)
-    if len(quadratic) >= MOST_TERMS:
+    if len(quadratic) >= most:
         return Terms([(0, 0)], 1, [(0, 0, 0)])
 
     def apart(*factors: int) -> bool:
@@ -64,10 +64,10 @@ def terms_of(problem: Problem) -> Terms:
 
     singles = [_three(k) for k in [0, *quadratic]]
     pairs = [_three(a, b) for a, b in itertools.combinations(sorted(labels + simple), 2) if apart(a, b)]
-    pairs = pairs if len(singles) + len(pairs) <= MOST_TERMS else []
+    pairs = pairs if len(singles) + len(pairs) <= most else []
     curves = [[k] for k in squares] + [[a, b] for a, b in itertools.combinations(simple, 2) if apart(a, b)]
     triples = [_three(label, *curve) for label in labels for curve in curves]
-    triples = triples if pairs and len(singles) + len(pairs) + len(triples) <= MOST_TERMS else []
+    triples = triples if pairs and len(singles) + len(pairs) + len(triples) <= most else []
     return Terms(functions, of_contexts, singles + pairs + triples)
 
 

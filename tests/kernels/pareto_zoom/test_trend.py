@@ -9,11 +9,13 @@ import pytest
 
 from paretozoom import Categorical, Finite, Objective, ParetoZoom, Problem, Real
 from paretozoom.kernels.core.kinds import CATEGORICAL, LINEAR
-from paretozoom.kernels.pareto_zoom import pareto_zoom, pyramid
-from paretozoom.kernels.pareto_zoom.functions import MOST_FUNCTIONS
-from paretozoom.policies.pareto_zoom.terms import MOST_TERMS, terms_of
-from tests.kernels.pareto_zoom.feeding import places
-from tests.reference.pareto_zoom import ParetoZoom as ParetoZoomTwin
+from paretozoom.kernels.core.memory import REFIT
+from paretozoom.kernels.pareto_zoom import memory as m
+from paretozoom.kernels.pareto_zoom import policy
+from paretozoom.kernels.pareto_zoom.functions import MARGIN
+from paretozoom.kernels.pareto_zoom.settings import Settings
+from paretozoom.policies.pareto_zoom.model.space import Space
+from paretozoom.policies.pareto_zoom.terms import terms_of
 
 ONE = [Objective("r", bounded=False)]
 
@@ -22,25 +24,29 @@ ONE = [Objective("r", bounded=False)]
 def test_functions_have_mean_square_one(context: Any) -> None:
     """And they are orthogonal; labels are as likely as each other. By the midpoint rule.
 
-    Of a number that is so of line and parabola; its cosines have a longer stretch.
+    Of a number that is so of line and parabola, and of its cosines over their longer stretch.
     """
-    twin = ParetoZoomTwin(Problem(context=[context], arm=[Real("y")], objectives=ONE))
-    labels = twin.kinds[0] == CATEGORICAL
-    where = np.arange(5) if labels else (np.arange(4_000) + 0.5) / 4_000
-    functions = [k for k, (j, _) in enumerate(twin.functions) if k > 0 and j == 0]
-    assert len(functions) == (5 if labels else MOST_FUNCTIONS)
-    functions = functions[:2] if twin.kinds[0] == LINEAR else functions
-    table = np.array([twin.values_at([float(x), 0.5]) for x in where]).T[functions]
-    assert table @ table.T / len(where) == pytest.approx(np.eye(len(functions)), abs=1e-3)
-    if not labels:
-        assert table.mean(axis=1) == pytest.approx(0, abs=1e-3)
+    space = Space(Problem(context=[context], arm=[Real("y")], objectives=ONE), Settings())
+    own = [k for k, (j, _) in enumerate(space.functions) if k > 0 and j == 0]
+    kind, margin = space.kinds[0], MARGIN
+    middles = (np.arange(4_000) + 0.5) / 4_000
+    where, stretched = (np.arange(5) if kind == CATEGORICAL else middles), middles * (1 + 2 * margin) - margin
+    parts = [(where, own)] if kind != LINEAR else [(where, own[:2]), (stretched, own[2:])]
+    for places, functions in parts:
+        z = np.column_stack([places, np.full(len(places), 0.5)])
+        table = space.phi(z, np.array([(0, 0, k) for k in functions]))
+        assert table.T @ table / len(places) == pytest.approx(np.eye(len(functions)), abs=1e-3)
+        if kind != CATEGORICAL:
+            assert table.mean(axis=0) == pytest.approx(0, abs=1e-3)
+    assert len(own) == (5 if kind == CATEGORICAL else 2 + int(Settings().cosines))
 
 
 def test_terms_are_products_of_two_coordinates_and_curves_of_labels() -> None:
     contexts = [Real("x"), Categorical("c", list("uvw")), Real("angle", periodic=True)]
-    terms = terms_of(Problem(context=contexts, arm=[Real("y")], objectives=ONE))
-    assert len(terms.functions) == 1 + MOST_FUNCTIONS + 3 + MOST_FUNCTIONS + MOST_FUNCTIONS
-    assert terms.of_contexts == 1 + MOST_FUNCTIONS + 3 + MOST_FUNCTIONS
+    terms = terms_of(Problem(context=contexts, arm=[Real("y")], objectives=ONE), Settings())
+    of_number = 2 + int(Settings().cosines)
+    assert len(terms.functions) == 1 + of_number + 3 + of_number + of_number
+    assert terms.of_contexts == 1 + of_number + 3 + of_number
     # x, y, three labels and two waves: all pairs of different coordinates
     pairs = 1 * 3 + 1 * 2 + 1 * 1 + 3 * 2 + 3 * 1 + 2 * 1
     # for each of three labels two squares, and the products of x, y and two waves
@@ -49,26 +55,36 @@ def test_terms_are_products_of_two_coordinates_and_curves_of_labels() -> None:
 
 
 def test_many_labels_are_not_told_apart() -> None:
-    few = terms_of(Problem(context=[], arm=Finite(list(range(16))), objectives=ONE))
-    many = terms_of(Problem(context=[], arm=Finite(list(range(17))), objectives=ONE))
+    few = terms_of(Problem(context=[], arm=Finite(list(range(16))), objectives=ONE), Settings())
+    many = terms_of(Problem(context=[], arm=Finite(list(range(17))), objectives=ONE), Settings())
     assert (len(few.functions), len(many.functions)) == (17, 1)
 
 
 def test_too_many_products_are_left_out() -> None:
     contexts = [Categorical(f"c{k}", list("abcdefgh")) for k in range(4)]
-    terms = terms_of(Problem(context=contexts, arm=[Real("y")], objectives=ONE))
-    assert len(terms.factors) == 1 + 32 + 2 < MOST_TERMS
+    terms = terms_of(Problem(context=contexts, arm=[Real("y")], objectives=ONE), Settings())
+    assert len(terms.factors) == 1 + 32 + 2 < Settings().most_terms
 
 
-def _told(problem: Problem, reward: Any, rounds: int, seed: int, noise: float) -> tuple[Any, Any, pyramid.Pyramid]:
+def _told(problem: Problem, reward: Any, rounds: int, seed: int, noise: float) -> tuple[Any, Any]:
     """The arrays of a policy that was told of random places."""
-    policy, rng = ParetoZoom(problem), np.random.default_rng(seed)
-    f, i = policy._floats, policy._ints
-    for number, point in enumerate(places(problem, rounds, rng)):
-        f, i = pareto_zoom.room(f, i)
+    fed, rng = ParetoZoom(problem), np.random.default_rng(seed)
+    f, i = fed._floats, fed._ints
+    for number, point in enumerate(_places(problem, rounds, rng)):
+        f, i = policy.room(f, i)
         noisy = reward(point) + noise * rng.standard_normal(len(problem.objectives))
-        pareto_zoom.tell(f, i, number, point, -1, noisy, 0)
-    return f, i, pyramid.pyramid(i)
+        policy.tell(f, i, number, point, -1, noisy, 0)
+        if i[REFIT] == 1:
+            f, i = policy.refit(f, i)
+    return f, i
+
+
+def _places(problem: Problem, n: int, rng: np.random.Generator) -> Any:
+    """(n, coordinates) Random contexts and arms, encoded."""
+    points, encoding = rng.random((n, problem.dim)), problem.encoding
+    for j in np.flatnonzero(encoding.kinds == CATEGORICAL):
+        points[:, j] = rng.integers(max(1, abs(encoding.values[j])), size=n)
+    return points
 
 
 CONTEXTS = [Real("x"), Categorical("c", list("uvw")), Real("angle", periodic=True)]
@@ -82,15 +98,15 @@ def _bowl(point: Any) -> Any:
 
 
 def test_a_quadratic_is_found() -> None:
-    """Of rewards with little noise, the trend and what the levels add to it are right to within that noise."""
+    """Of rewards with little noise, the trend is right to within that noise."""
     problem = Problem(context=CONTEXTS, arm=[Real("y")], objectives=TWO)
-    f, i, at = _told(problem, _bowl, 400, 1, noise=0.01)
-    assert i[pyramid.USES_TREND] == 1
-    rng = np.random.default_rng(2)
-    for point in places(problem, 20, rng):
-        listed = pareto_zoom.look(f, i, at, -1, point, np.zeros((0, 0)), 0.0)
-        found = f[at.indices : at.indices + 2 * listed].reshape(2, listed) + f[at.offset : at.offset + 2, None]
-        laid = np.column_stack([np.tile(point[:3], (listed, 1)), f[at.arm : at.arm + listed]])
+    f, i = _told(problem, _bowl, 400, 1, noise=0.01)
+    m.memory.view("share", f, i)[:] = np.eye(m.MEMBERS)[m.TREND_]
+    rng, offset = np.random.default_rng(2), m.memory.view("offset", f, i)
+    for point in _places(problem, 20, rng):
+        listed = policy.look(f, i, -1, point, np.zeros((0, 0)), False)
+        found = m.memory.view("mean", f, i).ravel()[: 2 * listed].reshape(2, listed) + offset[:, None]
+        laid = np.column_stack([np.tile(point[:3], (listed, 1)), m.memory.view("arm", f, i)[:listed]])
         wrong = np.abs(found.T - [_bowl(row) for row in laid])
         # 36 terms of 400 rewards leave an error of about 0.3 times the noise; more at the rims
         assert (wrong < [0.05, 0.2]).all()
@@ -102,5 +118,5 @@ def test_a_narrow_ridge_is_left_to_the_levels() -> None:
     def ridge(point: Any) -> Any:
         return np.array([np.exp(-(((point[1] - 0.5 - 0.3 * np.sin(6.3 * point[0])) / 0.1) ** 2))])
 
-    _, i, _ = _told(problem, ridge, 2000, 1, noise=0.3)
-    assert i[pyramid.USES_TREND] == 0
+    share = m.memory.view("share", *_told(problem, ridge, 2000, 1, noise=0.3))
+    assert share[0, m.TREND_] < 0.05

@@ -9,7 +9,7 @@ import pytest
 
 from paretozoom import Categorical, Finite, Integer, Objective, ParetoZoom, Problem, Real
 from paretozoom.environments import FiniteBandit
-from paretozoom.kernels.pareto_zoom import pyramid
+from paretozoom.kernels.pareto_zoom import memory as m
 from paretozoom.metrics.truth.of_rounds import gaps_of
 from paretozoom.simulation import simulate_in_chunks
 
@@ -44,8 +44,7 @@ def test_arms_are_halved_no_more_than_tells_their_values_apart(values: int) -> N
         decision = policy.ask([rng.integers(1, values + 1)])
         y = decision.arm["y"]
         policy.tell(decision, [float(rng.random() < 1 - abs(y - 0.3)), float(rng.random() < 1 - abs(y - 0.6))])
-    at, levels = pyramid.pyramid(policy._ints), policy._ints[pyramid.LEVELS]
-    depths = policy._ints[at.depth : at.depth + 3 * levels].reshape(levels, 3)
+    depths = m.memory.view("depth", policy._floats, policy._ints)[: policy.facts()["levels"]]
     enough = math.ceil(math.log2(values))
     assert depths[:, :2].max() <= enough
     assert depths[-1, 2] >= 4

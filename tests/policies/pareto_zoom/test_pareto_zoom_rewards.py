@@ -10,11 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paretozoom import Decision, Finite, Objective, ParetoZoom, Problem, Real
-from paretozoom.kernels.pareto_zoom import pareto_zoom, pyramid, refine
-from paretozoom.kernels.pareto_zoom.smooth import EXPLAINED
+from paretozoom.kernels.pareto_zoom import memory as m
+from paretozoom.kernels.pareto_zoom import policy as kernels
 from paretozoom.problem.feasible import ANY
-from tests.policies.pareto_zoom.test_pareto_zoom import ALL, agree, check_fronts, pair
-from tests.reference import pareto_zoom as slow
+from tests.policies.pareto_zoom.side_by_side import Both, contexts_of
 from tests.reference.lockstep import lockstep
 from tests.reference.play import World
 from tests.reference.problems import PROBLEMS
@@ -36,13 +35,16 @@ class Shifted(World):
 def test_a_number_that_is_added_to_all_rewards_changes_nothing(arm: Any, shift: float) -> None:
     objectives = [Objective(name, bounded=False) for name in "ab"]
     problem = Problem(context=[Real("x")], arm=arm, objectives=objectives)
-    policy, twin = pair(problem)
-    world = Shifted(problem, 5, shift)
-    decisions = lockstep(policy, twin, world, 60)
-    agree(policy, twin)
-    check_fronts(policy, twin, world)
-    plain = ParetoZoom(problem, seed=1)
-    assert lockstep(plain, slow.ParetoZoom(problem, seed=1), Shifted(problem, 5, 0.0), 60) == decisions
+    policy, plain = ParetoZoom(problem, seed=1), ParetoZoom(problem, seed=1)
+    worlds = Shifted(problem, 5, shift), Shifted(problem, 5, 0.0)
+    for _ in range(60):
+        context = worlds[0].context()
+        assert worlds[1].context() == context
+        decision = policy.ask(context)
+        assert plain.ask(context) == decision
+        rewards = [world.reward(decision) for world in worlds]
+        policy.tell(decision, rewards[0])
+        plain.tell(decision, rewards[1])
     piece, shifted = plain.front([0.5])[0], policy.front([0.5])[0]
     assert shifted.uncertainty == piece.uncertainty
     assert shifted.mean["a"] == pytest.approx(shift + piece.mean["a"], rel=0, abs=2 * np.spacing(abs(shift)))
@@ -69,16 +71,15 @@ def test_an_objective_that_is_told_after_all_others_is_learned(scale: float) -> 
 def test_rewards_that_never_differ(name: str, value: float) -> None:
     """Nothing tells noise from structure; some objective may never be told at all."""
     problem = PROBLEMS[name]
-    policy, twin = pair(problem)
-    world = World(problem, seed=1)
+    both, world = Both(problem), World(problem, seed=1)
+    policy = both.policy
     for _ in range(40):
         context = world.context()
-        decision, same = policy.ask(context), twin.ask(context)
-        assert decision == same
-        policy.tell(decision, {"a": value})
-        twin.tell(same, {"a": value})
-    agree(policy, twin)
-    check_fronts(policy, twin, world)
+        decision = policy.ask(context)
+        both.tell(decision, {"a": value})
+    f, i = policy._floats, policy._ints
+    assert np.isfinite(m.memory.view("cells", f, i)[: i[m.USED]]).all()
+    both.agree(contexts_of(problem, 3))
     assert all(piece.mean["a"] == pytest.approx(value) for piece in policy.front(context))
 
 
@@ -86,14 +87,14 @@ def test_rewards_that_never_differ(name: str, value: float) -> None:
 @settings(max_examples=5)
 @given(seed=st.integers(0, 100), random=st.randoms(use_true_random=False))
 def test_order_between_two_steps_matters_by_rounding_alone(name: str, seed: int, random: Any) -> None:
-    """Once all estimates are made anew of the same rewards; who foretold them better depends on what was known then."""
-    problem = ALL[name]
+    """Once levels are made anew of the same rewards; who foretold them better depends on what was known then."""
+    problem = PROBLEMS[name]
     policy, other, world = ParetoZoom(problem, seed=seed), ParetoZoom(problem, seed=seed), World(problem, seed=seed)
     lockstep(policy, other, world, 95, scrambled=False)
-    told, following = (int(policy._ints[k]) for k in (pyramid.TOLD, pyramid.NEXT))
+    told, following = (int(policy._ints[k]) for k in (m.TOLD, m.NEXT))
     assert following - told > 10
     parts = []
-    for _ in range(following - told - 1):  # one more would begin the next step
+    for _ in range(following - told):
         context = world.context()
         decision = policy.ask(context)
         assert other.ask(context) == decision
@@ -102,17 +103,16 @@ def test_order_between_two_steps_matters_by_rounding_alone(name: str, seed: int,
         for decision, reward in parts:
             player.tell(decision, reward)
         random.shuffle(parts)
-        at = pyramid.pyramid(player._ints)
-        refine.refresh_all(player._floats, player._ints, at, np.zeros(at.context + at.finer, np.int64))
-    assert pyramid.pyramid(policy._ints) == at
-    other._floats[at.compared : at.watched] = policy._floats[at.compared : at.watched]
+        assert player._ints[m.TOLD] == following < player._ints[m.NEXT]
+        share = m.memory.view("share", player._floats, player._ints)
+        share[:] = np.eye(m.MEMBERS)[m.LEVELS_]
     for context in (world.context() for _ in range(5)):
-        assert np.allclose(_indices(other, context), _indices(policy, context), rtol=1e-9, atol=1e-9)
+        assert np.allclose(_means(other, context), _means(policy, context), rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_which_reward_was_told_first_plays_no_part(seed: int) -> None:
-    """Rewards are counted from it; whether the trend is used, and what the smooth estimate explains, does not follow.
+    """Rewards are counted from it; shares and estimates do not follow.
 
     The first eight rewards are told in two orders: before there are levels, nothing is foretold.
     """
@@ -127,17 +127,16 @@ def test_which_reward_was_told_first_plays_no_part(seed: int) -> None:
         for k in order:
             player.tell(decisions[k], [rewards[k]])
         order[:8] = order[7::-1]
-        at = pyramid.pyramid(player._ints)
-    f, other = (player._floats for player in players)
-    assert f[at.offset] != other[at.offset]
-    assert players[0]._ints[pyramid.USES_TREND] == players[1]._ints[pyramid.USES_TREND]
-    explained = [memory[at.compared + EXPLAINED] for memory in (f, other)]
-    assert explained[0] == pytest.approx(explained[1], rel=1e-4)
+    offsets, shares = ([m.memory.view(name, p._floats, p._ints) for p in players] for name in ("offset", "share"))
+    assert offsets[0] != offsets[1]
+    assert shares[0] == pytest.approx(shares[1], abs=1e-3)
+    one, other = (_means(player, [0.4]) + offset for player, offset in zip(players, offsets, strict=True))
+    assert one == pytest.approx(other, abs=1e-3)
 
 
-def _indices(policy: ParetoZoom, context: Any) -> Any:
+def _means(policy: ParetoZoom, context: Any) -> Any:
     """Of all candidates on a fixed grid."""
-    point, at = np.zeros(policy.problem.dim), pyramid.pyramid(policy._ints)
+    point = np.zeros(policy.problem.dim)
     policy.problem.encode_context(context, point)
-    listed = pareto_zoom.look(policy._floats, policy._ints, at, -1, point, ANY, pareto_zoom.OPTIMISM)
-    return policy._floats[at.indices : at.indices + at.learned * listed].copy()
+    listed = kernels.look(policy._floats, policy._ints, -1, point, ANY, False)
+    return m.memory.view("mean", policy._floats, policy._ints).ravel()[: policy._objectives * listed].copy()

@@ -13,14 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paretozoom import Asked, Dropped, Event, ParetoZoom, Refused, Snapshot, Told
-from paretozoom.policies.pareto_zoom import pyramids
-from paretozoom.policies.pareto_zoom.pyramids import BY_BLOCK
+from paretozoom.kernels.pareto_zoom import memory as m
 from tests.policies.border import refuses
 from tests.reference.lockstep import lockstep
 from tests.reference.play import World, feedback
 from tests.reference.problems import LATTICE_PROBLEMS, PROBLEMS
 
 ALL = {**PROBLEMS, **LATTICE_PROBLEMS}
+SIZES = m.memory.learned
 NAMES = ["plane", "mixed contexts", "user's units", "labels", "features", "product of arms", "mixed arms"]
 
 
@@ -44,6 +44,10 @@ def play(policy: ParetoZoom, world: World, rounds: int) -> list[Event]:
     return log
 
 
+def _size(policy: ParetoZoom, name: str) -> int:
+    return int(policy.dump().arrays["sizes"][SIZES.index(name)])
+
+
 def used(name: str, rounds: int = 90) -> ParetoZoom:
     """A policy with some levels and open decisions."""
     policy = ParetoZoom(ALL[name], seed=1)
@@ -58,7 +62,7 @@ def test_replaying_the_log_gives_the_same_bytes(name: str) -> None:
     for rounds in (5, 40, 150):
         for event in play(live, world, rounds):
             replayed.replay(event)
-            steps.add(int(replayed.dump().arrays["settings"][1]) if rounds < 150 else 0)
+            steps.add(_size(replayed, "next") if rounds < 150 else 0)
         assert replayed.dump().to_bytes() == live.dump().to_bytes()
     assert live.open
     assert {8, 12, 16} <= steps
@@ -75,13 +79,13 @@ def test_a_loaded_policy_continues_bit_for_bit(name: str) -> None:
         assert loaded.dump().to_bytes() == data
         context = world.context()
         assert loaded.front(context) == policy.front(context)
-        before = policy.dump().arrays["settings"][1]
+        before = _size(policy, "next")
         lockstep(policy, loaded, world, 40)
         for decision in policy.open[::-3]:
             policy.drop(decision)
             loaded.drop(decision)
         assert loaded.dump().to_bytes() == policy.dump().to_bytes() != data
-        rebuilt += policy.dump().arrays["settings"][1] > before
+        rebuilt += _size(policy, "next") > before
         policy.reseed(rounds)
         loaded.reseed(rounds)
         assert loaded.ask(context) == policy.ask(context)
@@ -136,90 +140,92 @@ def swapped(array: Any) -> Any:
 
 
 Change = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+def sized(name: str, value: int) -> Change:
+    """What gives a snapshot another size."""
+    return lambda a: {"sizes": put(a["sizes"], SIZES.index(name), value)}
+
+
+FLOATS = [part.name for part in m.memory.parts if part.holds == "learned" and part.is_float]
+INTS = [part.name for part in m.memory.parts if part.holds == "learned" and not part.is_float]
 NOT_FINITE = {
     f"{field} {value}": lambda a, field=field, value=value: {field: put(a[field], (0,) * a[field].ndim, value)}
-    for field in ("total", "square", "noise", "trend", "missed", "watched", "last", "statistics")
+    for field in FLOATS
     for value in (math.nan, math.inf, -math.inf, 1e300)
+    if not (field == "offset" and math.isnan(value))  # nothing was told of it
 }
 BAD: dict[str, Change] = {
     **NOT_FINITE,
     **{
         f"no {field}": lambda _, field=field: {field: None}
-        for field in ("settings", "key", "levels", "trend", "statistics")
+        for field in ("sizes", "site_key", "depth", "trend", "cells")
     },
-    **{
-        f"{field} one less": lambda a, field=field: {field: a[field][..., :-1]}
-        for field in ("settings", "key", "count", "total", "square", "levels", "noise", "block", "statistics")
-    },
-    "told negative": lambda a: {"settings": put(a["settings"], 0, -1)},
-    "told more than decided": lambda a: {"settings": put(a["settings"], 0, 91)},
-    "next step in the past": lambda a: {"settings": put(a["settings"], 1, 3)},
-    "next step too late": lambda a: {"settings": put(a["settings"], 1, 1000)},
-    "no levels": lambda a: {"settings": put(a["settings"], 2, 0)},
-    "levels negative": lambda a: {"settings": put(a["settings"], 2, -1)},
-    "levels too many": lambda a: {"settings": put(a["settings"], 2, 25)},
-    "one level more": lambda a: {"settings": put(a["settings"], 2, len(a["levels"]) + 1)},
-    "settings as floats": lambda a: {"settings": a["settings"].astype(float)},
-    "key negative": lambda a: {"key": put(a["key"], 0, -1)},
-    "key too large": lambda a: {"key": put(a["key"], 0, 1 << 61)},
-    "key twice": lambda a: {"key": put(a["key"], 0, a["key"][1])},
-    "key as table": lambda a: {"key": a["key"][:, None]},
-    "count negative": lambda a: {"count": put(a["count"], (0, 0), -1)},
-    "count too large": lambda a: {"count": put(a["count"], (0, 0), 1 << 62)},
-    "count as floats": lambda a: {"count": a["count"].astype(float)},
-    "count one row": lambda a: {"count": a["count"][:1]},
+    **{f"{field} one less": lambda a, field=field: {field: a[field][..., :-1]} for field in ("sizes", *FLOATS, *INTS)},
+    **{f"{field} as floats": lambda a, field=field: {field: a[field].astype(float)} for field in ("sizes", *INTS)},
+    **{f"{field} negative": sized(field, -1) for field in SIZES},
+    "told more than decided": sized("told", 91),
+    "next step in the past": sized("next", 3),
+    "next step too late": sized("next", 1000),
+    "no levels": sized("levels", 0),
+    "levels too many": sized("levels", 25),
+    "sites too many": sized("sites", 91),
+    "many entries": sized("used", 1 << 39),
+    "searched later": sized("searched", 91),
+    "all due in the past": sized("due", 1),
+    "all due too late": sized("due", 1000),
+    "forgets perhaps": sized("forgets", 2),
+    "forgotten too often": sized("forgotten", 91),
+    "parts of a whole": sized("parts", 2),
+    "some terms of a trend": sized("trend_terms", 1),
+    "more terms": sized("smooth_terms", 1 << 20),
+    "key negative": lambda a: {"site_key": put(a["site_key"], 0, -1)},
+    "key too large": lambda a: {"site_key": put(a["site_key"], 0, 1 << 61)},
+    "key twice": lambda a: {"site_key": put(a["site_key"], 0, a["site_key"][1])},
+    "key as table": lambda a: {"site_key": a["site_key"][:, None]},
+    "count negative": lambda a: {"site_count": put(a["site_count"], (0, 0), -1)},
+    "count too large": lambda a: {"site_count": put(a["site_count"], (0, 0), 1 << 61)},
+    "square negative": lambda a: {"site_square": put(a["site_square"], (0, 0), -1.0)},
     "noise negative": lambda a: {"noise": put(a["noise"], 0, -1.0)},
     "noise zero": lambda a: {"noise": put(a["noise"], 0, 0.0)},
-    "roughness negative": lambda a: {"noise": put(a["noise"], -1, -1.0)},
-    "no trend": lambda _: {"trend": None},
-    **{
-        f"{field} one less": lambda a, field=field: {field: a[field][..., :-1]} for field in ("trend", "missed", "size")
-    },
-    "watched negative": lambda a: {"watched": put(a["watched"], 0, -1.0)},
-    "watched less than squares": lambda a: {"watched": put(a["watched"], 2, -1e-9)},
-    "forgets perhaps": lambda a: {"settings": put(a["settings"], 5, 2)},
-    "forgotten negative": lambda a: {"settings": put(a["settings"], 6, -1)},
-    "forgotten too often": lambda a: {"settings": put(a["settings"], 6, 91)},
-    "trend used twice": lambda a: {"settings": put(a["settings"], 4, 2)},
-    "trend used or not": lambda a: {"settings": put(a["settings"], 4, -1)},
-    "missed negative": lambda a: {"missed": put(a["missed"], 0, -1.0)},
-    "size negative": lambda a: {"size": put(a["size"], 0, -1)},
-    "size too large": lambda a: {"size": put(a["size"], 0, 12)},
-    "first level split": lambda a: {"levels": put(a["levels"], (0, -1), 1)},
-    "level coarser": lambda a: {"levels": put(a["levels"], (-1, -1), 0)},
-    "level deeper than bits": lambda a: {"levels": put(a["levels"], (-1, -1), 63)},
-    "level depth negative": lambda a: {"levels": put(a["levels"], (-1, -1), -1)},
-    "level with more cells": lambda a: {"levels": put(a["levels"], (-1, 2), a["levels"][-1, 2] + 1)},
-    "level with no cells": lambda a: {"levels": put(a["levels"], (-1, 2), 0)},
-    "level with many cells": lambda a: {"levels": put(a["levels"], (-1, 2), 1 << 40)},
-    "level with another split": lambda a: {"levels": put(a["levels"], (1, 0), 17)},
-    "level without its split": lambda a: {"levels": put(a["levels"], (slice(None), 0), -1)},
-    "level with another context split": lambda a: {"levels": put(a["levels"], (-1, 1), 17)},
-    "whole space split": lambda a: {"levels": put(a["levels"], (0, 1), 0)},
-    "all due in the past": lambda a: {"settings": put(a["settings"], 3, 1)},
-    "all due too late": lambda a: {"settings": put(a["settings"], 3, 1000)},
-    "offset missing": lambda a: {"offset": put(a["offset"], 0, math.nan)},
+    "roughness negative": lambda a: {"roughness": put(a["roughness"], (-1, 0), -1.0)},
+    "compared negative": lambda a: {"compared": put(a["compared"], 0, -1.0)},
+    "share negative": lambda a: {"share": put(a["share"], (0, 0), -0.1)},
+    "share of all and more": lambda a: {"share": put(a["share"], (0, 0), 1.1)},
+    "size of terms too large": lambda a: {"trend_size": put(a["trend_size"], 0, 61)},
+    "scale negative": lambda a: {"scale": put(a["scale"], (0, 0), -1)},
+    "scale too large": lambda a: {"scale": put(a["scale"], (0, 0), 21)},
+    "signal too large": lambda a: {"signal": put(a["signal"], 0, 21)},
+    "term of no function": lambda a: {"smooth_factor": put(a["smooth_factor"], (-1, -1), 1 << 20)},
+    "term twice": lambda a: {"smooth_factor": put(a["smooth_factor"], -1, a["smooth_factor"][1])},
+    "terms without a constant": lambda a: {"smooth_factor": a["smooth_factor"][::-1]},
+    "first level split": lambda a: {"depth": put(a["depth"], (0, -1), 1)},
+    "level coarser": lambda a: {"depth": put(a["depth"], -1, 0)},
+    "level deeper than bits": lambda a: {"depth": put(a["depth"], (-1, -1), 23)},
+    "level depth negative": lambda a: {"depth": put(a["depth"], (-1, -1), -1)},
+    "level with more cells": lambda a: {"arm_cells": put(a["arm_cells"], -1, a["arm_cells"][-1] + 1)},
+    "level with no cells": lambda a: {"arm_cells": put(a["arm_cells"], -1, 0)},
+    "level with many cells": lambda a: {"arm_cells": put(a["arm_cells"], -1, 1 << 40)},
+    "level with another split": lambda a: {"inner": put(a["inner"], 1, 17)},
+    "level without its split": lambda a: {"inner": np.full_like(a["inner"], -1)},
+    "level with another context split": lambda a: {"outer": put(a["outer"], -1, 17)},
+    "whole space split": lambda a: {"outer": put(a["outer"], 0, 0)},
     "offset infinite": lambda a: {"offset": put(a["offset"], 0, math.inf)},
-    "block_base negative": lambda a: {"block_base": put(a["block_base"], 0, -1)},
-    "block_base unknown": lambda a: {"block_base": put(a["block_base"], 0, len(a["key"]))},
-    "block_base of another block": lambda a: {"block_base": np.full_like(a["block_base"], a["block_base"][-1])},
+    "site of a block negative": lambda a: {"block_site": put(a["block_site"], 0, -1)},
+    "site of a block unknown": lambda a: {"block_site": put(a["block_site"], 0, len(a["site_key"]))},
+    "site of another block": lambda a: {"block_site": np.full_like(a["block_site"], a["block_site"][-1])},
     "block_told zero": lambda a: {"block_told": put(a["block_told"], 0, 0)},
     "block_told too many": lambda a: {"block_told": put(a["block_told"], 0, 1 << 40)},
     "block_due in the past": lambda a: {"block_due": put(a["block_due"], 0, 1)},
     "block_due too late": lambda a: {"block_due": put(a["block_due"], 0, 1 << 40)},
-    "block twice": lambda a: {"block": put(a["block"], 0, a["block"][1])},
-    "block elsewhere": lambda a: {"block": put(a["block"], 0, 12345)},
-    "blocks swapped": lambda a: {"block": swapped(a["block"])},
     "block_level swapped": lambda a: {"block_level": swapped(a["block_level"])},
     "block_level negative": lambda a: {"block_level": put(a["block_level"], 0, -1)},
-    "block_level unknown": lambda a: {"block_level": put(a["block_level"], 0, len(a["levels"]))},
-    "block_level one less": lambda a: {"block_level": a["block_level"][:-1]},
-    "all blocks fine": lambda a: {"block_level": np.full_like(a["block_level"], len(a["levels"]) - 1)},
-    "no blocks": lambda a: {field: a[field][:0] for field in (*BY_BLOCK, "statistics")},
-    "statistics negative": lambda a: {"statistics": -a["statistics"]},
-    "statistics of no variance": lambda a: {"statistics": put(a["statistics"], 4, 0.0)},
-    "statistics in single precision": lambda a: {"statistics": a["statistics"].astype(np.float32)},
+    "block_level unknown": lambda a: {"block_level": put(a["block_level"], 0, len(a["depth"]))},
+    "all blocks fine": lambda a: {"block_level": np.full_like(a["block_level"], len(a["depth"]) - 1)},
+    "no blocks": lambda a: {field: a[field][:0] for field in (*BY_BLOCK, "cells")},
+    "cells in single precision": lambda a: {"cells": a["cells"].astype(np.float32)},
 }
+BY_BLOCK = ["block_level", "block_site", "block_told", "block_due"]
 
 
 @pytest.mark.parametrize("what", BAD)
@@ -227,7 +233,7 @@ BAD: dict[str, Change] = {
 def test_damaged_snapshots_are_refused(name: str, what: str) -> None:
     policy = used(name)
     whole = policy.dump()
-    assert len(whole.arrays["levels"]) > 3
+    assert len(whole.arrays["depth"]) > 3
     assert whole.arrays["block_level"][0] == 0 < whole.arrays["block_level"][-1]
     arrays = {k: v for k, v in {**whole.arrays, **BAD[what](whole.arrays)}.items() if v is not None}
     with refuses(policy, "snapshot"):
@@ -242,9 +248,10 @@ def test_places_of_unknown_arms_are_refused(name: str) -> None:
         opened = [{**whole.header["open"][0], "credit": credit}, *whole.header["open"][1:]]
         with refuses(policy, "snapshot", str(credit)):
             policy.load(Snapshot({**whole.header, "open": opened}, whole.arrays))
-    unknown = whole.arrays["key"][0] | 7 if name == "labels" else whole.arrays["key"][0] | 15
-    with refuses(policy, "snapshot", "key"):
-        policy.load(Snapshot(whole.header, {**whole.arrays, "key": put(whole.arrays["key"], 0, unknown)}))
+    keys = whole.arrays["site_key"]
+    unknown = keys[0] | 7 if name == "labels" else keys[0] | 15
+    with refuses(policy, "snapshot", "site_key"):
+        policy.load(Snapshot(whole.header, {**whole.arrays, "site_key": put(keys, 0, unknown)}))
 
 
 @pytest.mark.parametrize("name", ["plane", "features", "mixed arms"])
@@ -273,10 +280,3 @@ def test_forged_snapshots_are_refused_or_harmless(name: str, data: st.DataObject
         assert 0 < decision.density < math.inf
         policy.tell(decision, world.reward(decision))
     policy.front(world.context())
-
-
-def test_a_line_of_arms_has_no_more_cells_than_there_is_room_for() -> None:
-    rows = [[1 if bits else -1, -1, 1 << bits, 0, bits] for bits in range(9)]
-    pyramids._check_levels(ALL["plane"], np.array(rows[:8]))
-    with pytest.raises(Refused, match="levels are none that this policy can have made"):
-        pyramids._check_levels(ALL["plane"], np.array(rows))

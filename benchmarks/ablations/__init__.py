@@ -1,0 +1,1 @@
+"""What parts and numbers of ParetoZoom are worth."""

@@ -1,0 +1,180 @@
+"""The memory of ParetoZoom."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paretozoom.kernels.core.jit import Floats, Ints, inlined
+from paretozoom.kernels.core.memory import Memory, lend_rows
+
+PLACE_BITS = 10  # of all coordinates together, by which the drift test tells places apart: its memory
+MOST_LEVELS = 24
+MOST_DEPTH = 24  # bits of a coordinate
+MOST_MIXED = 3  # coordinates of contexts, and of arms, between whose cells is interpolated: 2^3 corners each
+MEMBERS = 3  # of the committee
+LEVELS_, TREND_, SMOOTH_ = range(MEMBERS)
+COUNT_, TOTAL_, SQUARE_, MEAN_, ERROR_ = range(5)  # of a cell: its rewards; estimate and standard error
+STATISTICS = 5
+
+memory = Memory()
+_size, _floats, _ints = memory.size, memory.floats, memory.ints
+
+# Of the problem.
+CONTEXT = _size("context")  # coordinates of contexts
+DIM = _size("dim")  # of contexts and arms
+ARM_DIM = _size("arm_dim")
+OBJECTIVES = _size("objectives")
+ARMS = _size("arms")  # finite ones; 0 on a continuum
+FINER = _size("finer")  # coordinates that arms are split by: their own, or features and number of a finite arm
+COORDINATES = _size("coordinates")  # of contexts, and FINER
+KEY0 = _size("key0")
+KEY1 = _size("key1")
+ALONG_FRONT = _size("along_front")  # 1: play evenly along the front in the space of objectives
+CANDIDATES = _size("candidates")  # at most
+ARE_LABELS = _size("are_labels")  # 1: arms are labels and nothing else
+LABELLED = _size("labelled")  # cells of contexts that differ in labels, if arms are labels; else 1
+CELLS = _size("boxes")  # that make up a continuum of arms
+PER_CELL = _size("per_box")  # candidates in each at most
+BOX = _size("box")  # entries of a box: lows, then highs
+# Of what was learned.
+TOLD = _size("told", learned=True)  # whole rewards that all parts add up to
+PARTS = _size("parts", learned=True)  # that were told since TOLD last grew
+NEXT = _size("next", learned=True)  # rewards at which a refit is due
+DUE = _size("due", learned=True)  # rewards at which estimates of all cells are corrected
+SEARCHED = _size("searched", learned=True)  # rewards when length scales were last sought
+FORGETS = _size("forgets", learned=True)  # 1: the next refit forgets half
+FORGOTTEN = _size("forgotten", learned=True)  # how often
+SITES = _size("sites", learned=True)
+SITE_ROOM = memory.room("site_room", "sites")
+SITE_SLOTS = _size("site_slots")
+LEVELS = _size("levels", learned=True)
+BLOCKS = _size("blocks", learned=True)
+BLOCK_ROOM = memory.room("block_room", "blocks")
+BLOCK_SLOTS = _size("block_slots")
+USED = _size("used", learned=True)  # entries of cells
+CELL_ROOM = memory.room("cell_room", "used")
+MOST_LEVELS_ = memory.room("most_levels", "levels")
+NUMBERED = _size("numbered", learned=True)  # cells of arms of all levels together
+MOST_CELLS = _size("most_cells")  # of arms, of a level
+# Of functions and terms.
+FUNCTIONS = _size("functions")
+CONTEXT_FUNCTIONS = _size("context_functions")  # the constant included
+ARM_FUNCTIONS = _size("arm_functions")
+TREND_TERMS = _size("trend_terms", learned=True)  # 0: retired
+TREND_ROOM = memory.room("trend_room", "trend_terms")
+SMOOTH_TERMS = _size("smooth_terms", learned=True)  # 0: not fitted yet, or retired
+SMOOTH_ROOM = memory.room("smooth_room", "smooth_terms")
+# Constants, as sizes of parts.
+for _name in ("settings", "members", "places", "corners", "most_blocks", "two", "three", "four", "levels_row"):
+    _size(_name)
+
+_floats("settings", "settings", holds="given")
+kinds = _ints("kinds", "dim", holds="given")
+values = _ints("values", "dim", holds="given")  # 0 if continuous, m if m equally spaced values, -m if m labels
+bits = _ints("bits", "coordinates", holds="given")  # into how many bits a coordinate is read
+boxes = _floats("box", "boxes", "box", holds="given")
+features = _floats("feature", "arms", "arm_dim", holds="given")
+functions = _ints("function", "functions", "two", holds="given")  # its coordinate, and which of its functions
+trend_factors = _ints("trend_factor", "trend_room", "three", holds="given")  # the functions a term is a product of
+
+# What was told: sites are points read in all bits.
+offset = _floats(
+    "offset", "objectives", may_lack=True, least=-1e125, most=1e125
+)  # the first reward, which is subtracted from all; NaN before
+site_key = _ints("site_key", "site_room", least=0)
+site_count = _ints("site_count", "objectives", "site_room", least=0)
+site_total = _floats("site_total", "objectives", "site_room")
+site_square = _floats("site_square", "objectives", "site_room", least=0)
+site_slot = _ints("site_slot", "site_slots", holds="derived")  # 1 + the number of a site, by its key
+
+arm_told = _ints("arm_told", "labelled", "arms", holds="derived")  # parts of rewards, beside labels of contexts
+
+# Levels: blocks of cells of arms above cells of contexts.
+noise = _floats("noise", "objectives", least=1e-300)  # the variance of a reward
+roughness = _floats("roughness", "most_levels", "objectives", least=0)  # the variance of what a level adds
+inner = _ints(
+    "inner", "most_levels", least=-1, most="coordinates"
+)  # the coordinate of arms of which a level has one bit more, or -1
+outer = _ints(
+    "outer", "most_levels", least=-1, most="context"
+)  # the coordinate of contexts of which it has one bit more, or -1
+depth = _ints("depth", "most_levels", "coordinates", least=0, most=MOST_DEPTH)  # bits of each coordinate
+arm_cells = _ints("arm_cells", "most_levels", least=0)
+cell_of_arm = _ints("cell_of_arm", "most_levels", "arms", holds="derived")
+first_number = _ints(
+    "first_number", "most_levels", holds="derived"
+)  # where the cells of a level begin in `parent` and `beside`
+parent = _ints("parent", "numbered", holds="derived")  # the cell of the level before that a cell of arms is in
+beside = _ints("beside", "numbered", holds="derived")  # the cell next to that, on the side of the cell
+block_key = _ints("block_key", "block_room", holds="derived")
+block_level = _ints("block_level", "block_room", least=0, most="levels")
+block_start = _ints("block_start", "block_room", holds="derived")  # in `cells`
+block_site = _ints("block_site", "block_room", least=0, most="sites")  # one of the sites in it
+block_told = _ints("block_told", "block_room", least=1)
+block_due = _ints("block_due", "block_room", least=1)  # rewards at which its estimates are corrected
+block_slot = _ints("block_slot", "block_slots", holds="derived")
+cells = _floats("cells", "cell_room")  # (objectives, STATISTICS, cells of arms) of each block
+
+# Trend and smooth estimate: mean and covariance, relative to the noise, of how much there is of each term.
+trend = _floats("trend", "objectives", "trend_room", least=-1e140, most=1e140)
+trend_covariance = _floats("trend_covariance", "objectives", "trend_room", "trend_room", least=-1e140, most=1e140)
+trend_size = _ints("trend_size", "objectives", least=-60, most=60)  # of terms, as a power of 2
+smooth = _floats("smooth", "objectives", "smooth_room", least=-1e140, most=1e140)
+smooth_covariance = _floats("smooth_covariance", "objectives", "smooth_room", "smooth_room", least=-1e140, most=1e140)
+smooth_factors = _ints("smooth_factor", "smooth_room", "three", least=0, most="functions")
+scale = _ints("scale", "objectives", "dim", least=0, most=20)  # length scales, as steps of root 2
+signal = _ints("signal", "objectives", least=-20, most=20)  # variance of all terms together, as a power of 2
+
+# Committee.
+products = _floats("products", "objectives", "members", "members")  # of errors of predictions, relative to the noise
+compared = _floats("compared", "objectives", least=0)  # over how many rewards
+levels_variance = _floats(
+    "levels_variance", "objectives", least=0
+)  # squared standard errors of levels, summed over these
+explained = _floats("explained", "objectives", least=0)  # variance of rewards beyond the noise, relative to it
+share = _floats("share", "objectives", "members", least=0, most=1.0000001)
+
+# Drift.
+watched = _floats("watched", "four")  # pairs, products of residuals, their squares, and what products should be
+last = _floats("last", "places", "objectives")  # the last residual at a place; 0 if there was none
+
+# Scratch: nothing outlives the call that wrote it.
+arms = _floats("arm", "candidates", "arm_dim", holds="scratch")
+_mean = _floats("mean", "objectives", "candidates", holds="scratch")
+_error = _floats("error", "objectives", "candidates", holds="scratch")
+member_mean = _floats("member_mean", "candidates", holds="scratch")
+value = _floats("value", "functions", holds="scratch")  # at one place
+row_value = _floats("row_value", "arm_functions", "candidates", holds="scratch")
+corner_weight = _floats("corner_weight", "corners", holds="scratch")
+mixed_mean = _floats("mixed_mean", "most_cells", holds="scratch")
+mixed_error = _floats("mixed_error", "most_cells", holds="scratch")
+block_weight = _floats("block_weight", "most_blocks", holds="scratch")  # of the blocks around a context
+block_corner = _ints("block_corner", "most_blocks", holds="scratch")
+rest = _floats("rest", "objectives", holds="scratch")  # a reward less the first one
+residual = _floats("residual", "objectives", holds="scratch")
+variance = _floats("variance", "objectives", holds="scratch")
+digits = _ints("digits", "coordinates", holds="scratch")
+off = _floats("off", "members", holds="scratch")
+corner = _ints("corner", "corners", holds="scratch")
+listed = _ints("listed", "candidates", holds="scratch")  # the numbers of finite arms
+label_error = _floats("label_error", "objectives", "candidates", holds="scratch")  # of labels, see policy.look
+front = _ints("front", "two", "candidates", holds="scratch")  # marks of those that are played; spare
+unit = _floats("unit", "objectives", holds="scratch")
+end = _floats("end", "objectives", holds="scratch")
+
+
+@inlined
+def mean(f: Floats, i: Ints, rows: int) -> Any:
+    """The means of so many rows: (objectives, rows)."""
+    return lend_rows(_mean(f, i), 0, i[OBJECTIVES], rows)
+
+
+@inlined
+def error(f: Floats, i: Ints, rows: int) -> Any:
+    """The standard errors of so many rows: (objectives, rows)."""
+    return lend_rows(_error(f, i), 0, i[OBJECTIVES], rows)
+
+
+TABLE = memory.table()
+BLOCKS_TABLE = memory.table(without=[part.name for part in memory.parts if part.name.startswith(("block_", "cells"))])
+HEADER = memory.header

@@ -1,0 +1,171 @@
+"""The definition of ParetoZoom is the mathematics that it claims: regression, processes, least squares, variances."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from paretozoom import Categorical, Finite, Objective, Problem, Real
+from paretozoom.kernels.pareto_zoom.committee import solve_shares
+from paretozoom.kernels.pareto_zoom.settings import Settings
+from paretozoom.kernels.pareto_zoom.trend import UNKNOWN
+from paretozoom.policies.pareto_zoom.model.fixed import Smooth, Trend, posterior
+from paretozoom.policies.pareto_zoom.model.levels import Block, Levels
+from paretozoom.policies.pareto_zoom.model.model import best_shares, front_of
+from paretozoom.policies.pareto_zoom.model.sites import Sites
+from paretozoom.policies.pareto_zoom.model.space import Level, Space
+
+ONE = [Objective("r", bounded=False)]
+PLAIN = Settings()
+
+
+def _told(space: Space, n: int, seed: int, labels: int = 0) -> tuple[Sites, Any, Any]:
+    """Sites, the points in their middles (a row for each reward, some of them twice), and rewards."""
+    rng, sites = np.random.default_rng(seed), Sites(len(space.bits), 1)
+    z = rng.random((n, space.dim))
+    z[:, 0] = rng.integers(labels, size=n) if labels else z[:, 0]
+    z[n // 2 :] = z[: n - n // 2]
+    digits = np.array([space.digits(row) for row in z])
+    r = np.sin(5 * z.sum(axis=1)) + 0.3 * rng.standard_normal(n)
+    for row, reward in zip(digits, r, strict=True):
+        sites.add(row, np.array([reward]))
+    return sites, space.middles(digits), r
+
+
+def test_a_trend_is_a_regression_on_all_rewards() -> None:
+    problem = Problem(context=[Categorical("c", list("uvw")), Real("x")], arm=[Real("y")], objectives=ONE)
+    space = Space(problem, PLAIN)
+    sites, z, r = _told(space, 90, 1, labels=3)
+    trend = Trend(problem, space, PLAIN)
+    trend.refit(sites)
+    rows = space.phi(z, np.array(trend.factors))
+    v = trend.v(trend.size[0])
+    inverse = rows.T @ rows + np.diag(1 / v)
+    assert trend.w[0] == pytest.approx(np.linalg.solve(inverse, rows.T @ r), abs=1e-9)
+    assert trend.C[0] @ inverse == pytest.approx(np.eye(len(v)), abs=1e-7)
+    # The size that is kept makes the rewards likelier than the next ones, by a normal density.
+    likely = [_log_density(rows, r, trend.v(trend.size[0] + step)) for step in (-1, 0, 1)]
+    assert len(trend.factors) > 15
+    assert likely[1] == max(likely) or abs(trend.size[0]) == 1
+
+
+def _log_density(rows: Any, r: Any, v: Any) -> float:
+    whole = np.eye(len(r)) + rows * v @ rows.T
+    return float(-0.5 * np.linalg.slogdet(whole)[1] - 0.5 * len(r) * np.log(r @ np.linalg.solve(whole, r) / len(r)))
+
+
+@pytest.mark.parametrize("scale", [2, 4])
+def test_a_smooth_estimate_of_many_terms_is_a_gaussian_process(scale: int) -> None:
+    """Whose rewards are alike by exp(-(distance / scale)^2 / 2), beside a constant of which nothing is known."""
+    settings = replace(PLAIN, cosines=70, all_functions=80, most_terms=100, terms_per_coordinate=100)
+    problem = Problem(context=[], arm=[Real("y")], objectives=ONE)
+    space = Space(problem, settings)
+    _, z, r = _told(space, 40, 2)
+    z = 0.2 + 0.6 * z  # far from where cosines are mirrored, which is beyond the ends
+    smooth = Smooth(problem, space, settings)
+    smooth.theta[:] = 3, scale
+    smooth.factors = smooth.choose_terms()
+    places = np.linspace(0.2, 0.8, 21)[:, None]
+    told, rows = (space.phi(where, np.array(smooth.factors)) for where in (z, places))
+    w, covariance = posterior(told.T @ told, told.T @ r, smooth.expected(smooth.theta[0], 1.0))
+    below = np.exp(-smooth.unlike(smooth.theta[0, 1:])[np.array(smooth.factors)].sum(axis=1)).sum()
+
+    def alike(a: Any, b: Any) -> Any:
+        kernel = np.exp(-0.5 * ((a - b.T) * 32 / 2 ** (scale / 2)) ** 2)
+        return 2.0**3 * ((below - 0.5) * kernel - 1) / below + UNKNOWN
+
+    whole = np.eye(len(r)) + alike(z, z)
+    across = alike(places, z)
+    mean = across @ np.linalg.solve(whole, r)
+    variance = np.diag(alike(places, places) - across @ np.linalg.solve(whole, across.T))
+    assert rows @ w == pytest.approx(mean, abs=1e-5)
+    assert ((rows @ covariance) * rows).sum(axis=1) == pytest.approx(variance, abs=1e-5)
+
+
+def test_rewards_that_are_learned_one_by_one_are_learned_like_all_at_once() -> None:
+    problem = Problem(context=[Real("x")], arm=[Real("y")], objectives=ONE)
+    space = Space(problem, PLAIN)
+    sites, z, r = _told(space, 60, 3)
+    smooth, some = Smooth(problem, space, PLAIN), Sites(len(space.bits), 1)
+    for k in range(30):
+        some.add(space.digits(z[k]), r[k : k + 1])
+    smooth.refit(some, 30, True, False)
+    for k in range(30, 60):
+        smooth.learn(z[k], r[k : k + 1])
+    rows = space.phi(z, np.array(smooth.factors))
+    inverse = rows.T @ rows + np.diag(1 / smooth.v[0])
+    assert smooth.w[0] == pytest.approx(np.linalg.solve(inverse, rows.T @ r), abs=1e-9)
+    assert len(sites.digits) == 30
+
+
+def test_shares_are_those_of_least_squares() -> None:
+    """Against a grid of shares, whose step is 1/100; and kernels find the same."""
+    grid = np.array([(a, b, 100 - a - b) for a in range(101) for b in range(101 - a)]) / 100
+    rng = np.random.default_rng(1)
+    for _ in range(300):
+        off = rng.standard_normal((int(rng.integers(1, 8)), 3)) * rng.choice([0.1, 1.0, 3.0], 3)
+        off += rng.standard_normal((len(off), 1)) * rng.choice([0.0, 1.0, 10.0])  # what all are off by alike
+        products, penalty = off.T @ off, rng.choice([0.5, 2.0, 20.0], 3)
+        share = best_shares(products, penalty)
+        error = products + np.diag(penalty)
+        assert share.min() >= 0
+        assert share.sum() == pytest.approx(1)
+        assert share @ error @ share <= ((grid @ error) * grid).sum(axis=1).min() + 1e-9
+        found = np.zeros(3)
+        solve_shares(products, penalty, found)
+        assert found == pytest.approx(share, abs=1e-9)
+
+
+def test_who_has_a_penalty_without_end_has_no_share() -> None:
+    penalty, found = np.array([2.0, np.inf, np.inf]), np.zeros(3)
+    solve_shares(np.ones((3, 3)), penalty, found)
+    assert found.tolist() == best_shares(np.ones((3, 3)), penalty).tolist() == [1, 0, 0]
+
+
+def _hierarchy(tau: float, sigma: float, seed: int) -> tuple[Levels, Sites]:
+    """A level of 512 arms whose means differ by tau from 0, what is expected of them, with 2 to 9 rewards each."""
+    problem = Problem(context=[], arm=Finite(list(range(512))), objectives=ONE)
+    space, rng = Space(problem, PLAIN), np.random.default_rng(seed)
+    levels, sites, block = Levels(problem, space, PLAIN), Sites(len(space.bits), 1), Block()
+    fine = Level(space, 1, -1, np.array([0, 9]), Level(space, -1, -1, np.array([0, 0]), None))
+    for arm in range(512):
+        mean = np.sqrt(tau) * rng.standard_normal()
+        for _ in range(int(rng.integers(2, 10))):
+            digits = space.digits(space.arms[arm], arm)
+            site = sites.add(digits, np.array([mean + sigma * rng.standard_normal()]))
+            block.cell_of[site] = fine.cell(digits)
+    levels.levels = [(fine, {}), (fine, {(): block})]
+    levels.expected = lambda *_: (np.zeros((1, 512)), None)  # type: ignore[method-assign]
+    return levels, sites
+
+
+@pytest.mark.parametrize(("tau", "sigma"), [(1.0, 0.5), (0.04, 1.0), (0.0, 1.0)])
+def test_noise_and_roughness_are_the_variances_of_what_was_drawn(tau: float, sigma: float) -> None:
+    """Over 512 cells: bounds are five standard errors, of sums of squares of normal numbers.
+
+    A pair of rewards tells tau with a variance of about 2 (tau + sigma2 / n)^2, where n is 5.5 on average.
+    """
+    levels, sites = _hierarchy(tau, sigma, 1)
+    noise = levels.noise(sites, sites.variance())[0]
+    told = sites.n.sum() - 512
+    assert abs(noise - sigma**2) < 5 * sigma**2 * np.sqrt(2 / told) + 4 * sites.variance()[0] / told
+    prior = np.array([0.25])
+    roughness = levels.roughness(1, sites, prior)[0]
+    error = 5 * np.sqrt(2 / 512) * 1.3 * (tau + sigma**2 / 4) + 2 * 0.25 / 512
+    assert abs(roughness - tau) < error
+    assert roughness >= PLAIN.least_roughness * 0.25
+
+
+def test_the_front_by_comparing_all_pairs() -> None:
+    rng = np.random.default_rng(1)
+    for d, n in itertools.product((1, 2, 3), (1, 5, 40)):
+        means = rng.integers(0, 8, (d, n)).astype(float)  # with ties
+        expected = [
+            not any((means[:, b] >= means[:, a]).all() and (means[:, b] > means[:, a]).any() for b in range(n))
+            for a in range(n)
+        ]
+        assert front_of(means).tolist() == expected

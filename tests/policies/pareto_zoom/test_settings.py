@@ -1,0 +1,115 @@
+"""Every setting of ParetoZoom is read: in a run that reaches it, another value plays, or shows, something else."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from functools import cache
+from typing import Any
+
+import pytest
+
+from paretozoom import Finite, Objective, ParetoZoom, Problem, Real
+from paretozoom.kernels.pareto_zoom.settings import Settings
+from tests.policies.pareto_zoom.test_model import Turning
+from tests.reference.play import World
+from tests.reference.problems import LATTICE_PROBLEMS, PROBLEMS
+
+MANY = Problem(context=[], arm=Finite(list(range(300))), objectives=[Objective("r")])
+ALL = {
+    **PROBLEMS,
+    **LATTICE_PROBLEMS,
+    "many arms": MANY,
+    "deep": Problem(context=[Real("x1"), Real("x2")], arm=[Real("y")], objectives=[Objective("a"), Objective("b")]),
+}
+# Late schedules, early; and a test of drift that a few hundred rewards pass.
+LATE = {"last_trend_fit": 60, "last_smooth_fit": 60, "least_share": 0.3}
+DRIFT = {"least_pairs": 60, "drift_errors": 1.5, "drift_times": 0.5, "drift_known": 4.0, "most_bits": 4}
+# Of each setting: another value, a problem, and what else is set.
+CASES: dict[str, tuple[float, str, dict[str, float]]] = {
+    "first_rewards": (12, "plane", {}),
+    "early": (50, "plane", {}),
+    "early_growth": (0.4, "plane", {}),
+    "late_growth": (0.9, "plane", {"early": 50}),
+    "refresh_growth": (0.5, "plane", {}),
+    "prior_roughness": (0.5, "plane", {}),
+    "prior_fall": (0.5, "plane", {}),
+    "prior_rewards": (8, "plane", {}),
+    "least_roughness": (0.9, "plane", {}),
+    "sure_pairs": (4, "plane", {}),
+    "boldness": (4, "many arms", {}),
+    "least_weight": (0.9, "plane", {}),
+    "least_cells": (64, "plane", {}),
+    "prior_gain": (2.0, "deep", {}),
+    "prior_gain_rewards": (200, "deep", {}),
+    "well_known": (100, "deep", {}),
+    "alike": (1.2, "deep", {}),
+    "most_judged": (20, "deep", {}),
+    "bits_judged": (1, "deep", {}),
+    "last_trend_fit": (60, "plane", {}),
+    "least_size": (5, "plane", {}),
+    "most_size": (-3, "plane", {}),
+    "first_smooth_fit": (60, "plane", {}),
+    "last_smooth_fit": (60, "plane", {}),
+    "last_learned_at_once": (60, "plane", {}),
+    "search_growth": (3, "plane", {}),
+    "centre_scale": (4, "plane", {}),
+    "scale_spread": (0.5, "plane", {}),
+    "signal_spread": (0.5, "plane", {}),
+    "signal_boldness": (16, "plane", {}),
+    "terms_per_coordinate": (10, "plane", {}),
+    "most_terms": (20, "plane", {}),
+    "cosines": (3, "plane", {}),
+    "all_functions": (8, "plane", {}),
+    "most_labels": (3, "labels", {}),
+    "equal_rewards": (50, "plane", {}),
+    "far": (1, "plane", {}),
+    "memory": (0.2, "plane", {}),
+    "bias": (2.0, "plane", {}),
+    "bias_known": (0.01, "plane", {"bias": 2.0}),
+    "least_share": (0.0, "plane", LATE),
+    "fit_share": (0.01, "plane of arms", LATE),
+    "optimism": (0.5, "plane", {}),
+    "label_optimism": (3.0, "labels", {}),
+    "worse": (0.2, "plane", {}),
+    "ahead": (0.1, "plane", {}),
+    "end": (3.0, "plane", {}),
+    "least_pairs": (1000, "plane", DRIFT),
+    "drift_errors": (20, "plane", DRIFT),
+    "drift_times": (1000, "plane", DRIFT),
+    "drift_known": (0.01, "plane", DRIFT),
+    "most_bits": (3, "plane", {}),
+    "feature_bits": (1, "features", {}),
+    "line_candidates": (16, "plane", {}),
+    "plane_candidates": (64, "plane of arms", {}),
+    "space_candidates": (64, "six arms", {}),
+    "most_groups": (16, "many arms", {}),
+}
+
+
+@cache
+def _run(name: str, settings: tuple[tuple[str, float], ...]) -> Any:
+    """What was played in 300 rounds (a world turns round after half of them), and what is shown then."""
+    problem = ALL[name]
+    policy, world = ParetoZoom(problem, seed=1, settings=dict(settings)), Turning(problem, 2, after=150)
+    played = []
+    for _ in range(300):
+        decision = policy.ask(world.context())
+        played.append((decision.arm, decision.density))
+        policy.tell(decision, world.reward(decision))
+    return played, policy.front(World(problem, seed=3).context())
+
+
+@pytest.mark.parametrize("name", [setting.name for setting in fields(Settings)])
+def test_a_setting_counts(name: str) -> None:
+    value, problem, more = CASES[name]
+    assert value != more.get(name, getattr(Settings(), name))
+    plain = _run(problem, tuple(more.items()))
+    assert _run(problem, tuple({**more, name: value}.items())) != plain
+
+
+def test_the_same_settings_play_the_same() -> None:
+    _run.cache_clear()
+    once = _run("plane", ())
+    _run.cache_clear()
+    assert _run("plane", ()) == once
+    assert _run("plane", (("boldness", Settings().boldness),)) == once
