@@ -324,7 +324,10 @@ def test_a_study_with_nothing_but_results_has_a_report(tmp_path: Path) -> None:
 
 
 def test_metrics_say_what_the_report_calls_them(tmp_path: Path) -> None:
-    (tmp_path / "results.json").write_bytes(msgspec.json.encode(made_up()))
+    results = made_up()
+    columns = {column.key: 0.5 for metric in STANDARD for column in metric.columns}
+    results["environments"]["far away"]["policies"]["Random"].update(columns)
+    (tmp_path / "results.json").write_bytes(msgspec.json.encode(results))
     page = write_report(tmp_path).read_text(encoding="utf-8")
     for metric in STANDARD:
         for column in metric.columns:
