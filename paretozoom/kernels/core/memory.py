@@ -55,7 +55,7 @@ class Memory:
     >>> rows, columns = memory.size("rows"), memory.size("columns")
     >>> cells = memory.floats("cells", "rows", "columns")
     >>> f, i = memory.allocate({"rows": 2, "columns": 3})
-    >>> memory.view("cells", f, i).shape, i[rows], len(f)
+    >>> memory.view("cells", f, i).shape, int(i[rows]), len(f)
     ((2, 3), 2, 6)
     """
 
