@@ -17,7 +17,7 @@ MEMBERS = find_members("paretozoom.policies", Policy)
 CLASSES = {member.__name__ for member in MEMBERS.values()}
 FAMILIES = tuple({member.__module__.rpartition(".")[0] for member in MEMBERS.values()})
 # Families themselves, what lists all of them, the paper's study and the command line.
-EXCEPT = ("policies/*/*", "policies/__init__.py", "kernels/**/*", "study/reproduce.py", "commands/*", "__init__.py")
+EXCEPT = ("policies/*/**/*", "policies/__init__.py", "kernels/**/*", "study/reproduce.py", "commands/*", "__init__.py")
 MAY_NAME = {file for pattern in EXCEPT for file in PACKAGE.glob(pattern)}
 FILES = [file for file in sorted(PACKAGE.rglob("*.py")) if file not in MAY_NAME]
 
