@@ -66,13 +66,13 @@ def test_a_smooth_estimate_of_many_terms_is_a_gaussian_process(scale: int) -> No
     space = Space(problem, settings)
     _, z, r = _told(space, 40, 2)
     z = 0.2 + 0.6 * z  # far from where cosines are mirrored, which is beyond the ends
-    smooth = Smooth(problem, space, settings)
-    smooth.theta[:] = 3, scale
-    smooth.factors = smooth.choose_terms()
+    gaussian = Smooth(problem, space, settings)
+    gaussian.theta[:] = 3, scale
+    gaussian.factors = gaussian.choose_terms()
     places = np.linspace(0.2, 0.8, 21)[:, None]
-    told, rows = (space.phi(where, np.array(smooth.factors)) for where in (z, places))
-    w, covariance = posterior(told.T @ told, told.T @ r, smooth.expected(smooth.theta[0], 1.0))
-    below = np.exp(-smooth.unlike(smooth.theta[0, 1:])[np.array(smooth.factors)].sum(axis=1)).sum()
+    told, rows = (space.phi(where, np.array(gaussian.factors)) for where in (z, places))
+    w, covariance = posterior(told.T @ told, told.T @ r, gaussian.expected(gaussian.theta[0], 1.0))
+    below = np.exp(-gaussian.unlike(gaussian.theta[0, 1:])[np.array(gaussian.factors)].sum(axis=1)).sum()
 
     def alike(a: Any, b: Any) -> Any:
         kernel = np.exp(-0.5 * ((a - b.T) * 32 / 2 ** (scale / 2)) ** 2)
@@ -90,15 +90,15 @@ def test_rewards_that_are_learned_one_by_one_are_learned_like_all_at_once() -> N
     problem = Problem(context=[Real("x")], arm=[Real("y")], objectives=ONE)
     space = Space(problem, PLAIN)
     sites, z, r = _told(space, 60, 3)
-    smooth, some = Smooth(problem, space, PLAIN), Sites(len(space.bits), 1)
+    gaussian, some = Smooth(problem, space, PLAIN), Sites(len(space.bits), 1)
     for k in range(30):
         some.add(space.digits(z[k]), r[k : k + 1])
-    smooth.refit(some, 30, True, False)
+    gaussian.refit(some, 30, True, False)
     for k in range(30, 60):
-        smooth.learn(z[k], r[k : k + 1])
-    rows = space.phi(z, np.array(smooth.factors))
-    inverse = rows.T @ rows + np.diag(1 / smooth.v[0])
-    assert smooth.w[0] == pytest.approx(np.linalg.solve(inverse, rows.T @ r), abs=1e-9)
+        gaussian.learn(z[k], r[k : k + 1])
+    rows = space.phi(z, np.array(gaussian.factors))
+    inverse = rows.T @ rows + np.diag(1 / gaussian.v[0])
+    assert gaussian.w[0] == pytest.approx(np.linalg.solve(inverse, rows.T @ r), abs=1e-9)
     assert len(sites.digits) == 30
 
 
