@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from paretozoom.kernels.core import lattice
 from paretozoom.kernels.core.kinds import CATEGORICAL, MOST_CANDIDATES
-from paretozoom.kernels.pareto_zoom import blocks, cells, sites
+from paretozoom.kernels.pareto_zoom import blocks, drift, sites
+from paretozoom.kernels.pareto_zoom import cells as geometry
 from paretozoom.kernels.pareto_zoom import memory as m
 from paretozoom.kernels.pareto_zoom.settings import COUNT, Settings
 from paretozoom.policies import stored
@@ -175,6 +176,7 @@ def filled(problem: Problem, settings: Settings, key: Ints, along_front: bool, a
     stored.fill(m.memory, f, i, arrays)
     _check_sites(problem, settings, f, i, number)
     _check_terms(f, i)
+    _check_sums(f, i)
     rows = _checked_levels(problem, settings, f, i)
     if rows[:, 2].sum() != sizes["numbered"] or not _blocks_hold(f, i, rows):
         raise Refused("snapshot: blocks are of other cells than the sites lie in")
@@ -201,6 +203,31 @@ def _check_sites(problem: Problem, settings: Settings, f: Floats, i: Ints, numbe
     if n and counts.sum(axis=1).max() > number:
         raise Refused(f"snapshot: site_count holds more than the rewards of {number} decisions")
     sites.fill_slots_of(f, i)
+
+
+def _check_sums(f: Floats, i: Ints) -> None:
+    """Refuse sums that no rewards have, and shares that are none."""
+    offset, counts = m.memory.view("offset", f, i), m.memory.view("site_count", f, i)
+    if (np.isnan(offset) & (counts.sum(axis=1) > 0)).any():
+        raise Refused(f"snapshot: offset is {offset.tolist()}, expected a number for each objective with rewards")
+    watched, share = m.memory.view("watched", f, i), m.memory.view("share", f, i)
+    if (watched[[drift.PAIRS, drift.SQUARES, drift.EXPECTED]] < 0).any():
+        raise Refused(f"snapshot: watched is {watched.tolist()}, expected no negative sums of squares")
+    if (np.abs(share.sum(axis=1) - 1) > 1e-6).any():
+        raise Refused(f"snapshot: share is {share.tolist()}, expected shares that add up to 1")
+    for name in ("trend_covariance", "smooth_covariance"):
+        if (np.diagonal(m.memory.view(name, f, i), axis1=1, axis2=2) < -1e-6).any():
+            raise Refused(f"snapshot: {name} holds negative variances")
+    levels = m.memory.view("block_level", f, i)[: int(i[m.BLOCKS])]
+    cells, d = m.memory.view("arm_cells", f, i)[levels], int(i[m.OBJECTIVES])
+    if d * m.STATISTICS * cells.sum() != i[m.USED]:
+        raise Refused("snapshot: cells are not as many as blocks have")
+    rows = np.tile(np.arange(m.STATISTICS), len(cells) * d)
+    kinds = np.repeat(rows, np.repeat(cells, d * m.STATISTICS))
+    statistics = m.memory.view("cells", f, i)[: int(i[m.USED])]
+    for kind in (m.COUNT_, m.SQUARE_, m.ERROR_):
+        if (statistics[kinds == kind] < 0).any():
+            raise Refused("snapshot: cells hold negative counts, squares or standard errors")
 
 
 def _check_terms(f: Floats, i: Ints) -> None:
@@ -251,4 +278,4 @@ def _blocks_hold(f: Floats, i: Ints, rows: Ints) -> bool:
     told, due = (m.memory.view(name, f, i)[: int(i[m.BLOCKS])] for name in ("block_told", "block_due"))
     if not ((told < due) & (due <= 2 * told + 1)).all():
         return False
-    return bool(blocks.restore(f, i, rows, cells.number_arms(f, i, rows)))
+    return bool(blocks.restore(f, i, rows, geometry.number_arms(f, i, rows)))
