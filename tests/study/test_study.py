@@ -148,7 +148,7 @@ HOMES = Study(
 def test_policies_play_where_they_are_told_to(tmp_path: Path) -> None:
     assert [HOMES.players(e) for e in (0, 1)] == [[1, 2], [0, 1, 3]]
     assert len(parts_of(HOMES)) == 10
-    results = run_study(HOMES, tmp_path, jobs=2)["environments"]
+    results = run_study(HOMES, tmp_path, jobs=1)["environments"]
     assert {label: list(found["policies"]) for label, found in results.items()} == {
         "paper": ["pcz", "pareto-ucb1"],
         "arms": ["random", "pcz", "pareto-ucb1"],
@@ -180,12 +180,13 @@ def test_table1_has_all_its_policies_at_every_home() -> None:
 def test_table1_in_small(tmp_path: Path) -> None:
     names = {"random", "pcz", "contextual-zooming", "pareto-ucb1"}
     policies = tuple(spec for spec in table1().policies if spec.name in names)
-    study = msgspec.structs.replace(table1(), policies=policies, rounds=200, runs=1)
+    kinds = table1().environments[:2]  # a line of arms, and arms that are listed
+    study = msgspec.structs.replace(table1(), policies=policies, environments=kinds, rounds=200, runs=1)
     results = run_study(study, tmp_path, jobs=1)
     assert all(set(found["policies"]) == names for found in results["environments"].values())
     page = write_report(tmp_path).read_text(encoding="utf-8")
     assert page.count("Bins are 6 equal parts of the Pareto set of each context, lowest arms first") == 1
-    assert page.count("Each arm is a bin.") == 4
+    assert page.count("Each arm is a bin.") == 1
     for environment in study.environments:
         assert f'aria-label="Ranking on {environment.name}"' in page
 
