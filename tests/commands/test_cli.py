@@ -281,14 +281,15 @@ def test_a_study_of_my_own_notices_every_change(tmp_path: Path) -> None:
     means = []
     for height in ("0.25", "0.75"):
         (tmp_path / "my_helper.py").write_text(
-            f"from paretozoom.kernels.core.jit import kernel\n\n@kernel\ndef height(y):\n    return {height}\n"
+            "from paretozoom.kernels.core.jit import kernel\n\n"
+            f"@kernel\ndef height(y):\n    return {height} + y / 100\n"
         )
         result = command("study", str(tmp_path / "mine.toml"), "--jobs", "1", "--out", str(tmp_path / "out"))
         assert result.returncode == 0, result.stderr
         results = msgspec.json.decode((tmp_path / "out" / "results.json").read_bytes())
         means.append(results["environments"]["my_task:Mine"]["policies"]["random"]["mean_reward"]["r"])
     # 100 Bernoulli draws: five standard errors are 0.22.
-    assert means == [pytest.approx(0.25, abs=0.22), pytest.approx(0.75, abs=0.22)]
+    assert means == [pytest.approx(0.255, abs=0.22), pytest.approx(0.755, abs=0.22)]
 
 
 def test_a_damaged_part_is_played_again(tmp_path: Path) -> None:

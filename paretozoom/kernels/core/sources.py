@@ -2,7 +2,8 @@
 
 numba notices a change in the file of a kernel alone, never in what else is compiled into it. So machine code is kept
 under a fingerprint of everything that can be: for a kernel of this package, the files of its family and of the families
-that those import; for a kernel from anywhere else, the files of all compiled functions that it calls.
+that those import; for a kernel from anywhere else, the files of all compiled functions that it calls, and the numbers
+that these use. Numbers of this package's own kernels are taken to be what the files say: they are not to be patched.
 """
 
 from __future__ import annotations
