@@ -25,7 +25,6 @@ SWITCHES: dict[str, dict[str, float]] = {
     "comparisons do not fade": {"memory": 1.0},
     "far rewards count fully": {"far": NEVER},
     "no boldness": {"boldness": 1.0, "signal_boldness": 1.0},
-    "contexts and arms are always halved together": {"alike": NEVER},
     "no optimism": {"optimism": 0.0, "label_optimism": 0.0},
     "nothing is left out": {"ahead": NEVER},
     "left out everywhere, not at ends only": {"end": NEVER},
@@ -42,7 +41,7 @@ def changed(setting: Setting) -> tuple[float | None, float | None]:
     Counts stay whole. Bits and powers of 2 go up and down by 1, steps of root 2 by 2.
 
     >>> known = {setting.name: setting for setting in fields(Settings)}
-    >>> [changed(known[name]) for name in ("cosines", "bits_judged", "least_weight", "space_candidates")]
+    >>> [changed(known[name]) for name in ("cosines", "bits_judged", "least_weight", "most_candidates")]
     [(6, 24), (3, 5), (0.25, None), (256, None)]
     """
     default, kind, unit = cast(float, setting.default), setting.metadata["kind"], setting.metadata["unit"]

@@ -11,6 +11,7 @@ from paretozoom.kernels.core.kinds import CATEGORICAL
 from paretozoom.kernels.core.memory import lend_rows
 from paretozoom.kernels.pareto_zoom import memory as m
 from paretozoom.kernels.pareto_zoom.cells import arm_cell, between, context_key, mix, place_of, write_levels
+from paretozoom.kernels.pareto_zoom.settings import settings
 from paretozoom.kernels.pareto_zoom.sites import count_arms, find_slot, list_digits
 
 
@@ -50,13 +51,13 @@ def statistics(f: Floats, i: Ints, number: int, cells: int, o: int) -> Any:
 def context_corners(f: Floats, i: Ints, level: int, point: Floats, numbers: Ints, weights: Floats) -> tuple[int, float]:
     """List the blocks around a context at a level, with their weights; returns how many there are, and all weight."""
     kinds, bits, depth = m.kinds(f, i), m.bits(f, i), m.depth(f, i)
-    corners, mixed = 1, 0
+    corners, mixed, most_mixed = 1, 0, int(settings(f).most_mixed)
     numbers[0], weights[0] = mix(0, level), 1.0
     for j in range(i[m.CONTEXT]):
         own = depth[level, j]
         if own == 0:
             continue
-        if kinds[j] == CATEGORICAL or mixed == m.MOST_MIXED:
+        if kinds[j] == CATEGORICAL or mixed == most_mixed:
             place = place_of(kinds[j], bits[j], own, point[j])
             for k in range(corners):
                 numbers[k] = mix(numbers[k], place)

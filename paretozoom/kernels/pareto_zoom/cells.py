@@ -13,6 +13,7 @@ import numpy as np
 from paretozoom.kernels.core.jit import Floats, Ints, inlined, kernel, part
 from paretozoom.kernels.core.kinds import CATEGORICAL, PERIODIC
 from paretozoom.kernels.pareto_zoom import memory as m
+from paretozoom.kernels.pareto_zoom.settings import settings
 from paretozoom.kernels.pareto_zoom.sites import digits_of_arm
 
 
@@ -72,14 +73,14 @@ def arm_corners(f: Floats, i: Ints, level: int, arms: Floats, rows: int, numbers
     Those of all arms come first, then the next ones of all.
     """
     kinds, bits, depth, context = m.kinds(f, i), m.bits(f, i), m.depth(f, i), i[m.CONTEXT]
-    mixed, corners = 0, 1
+    mixed, corners, most_mixed = 0, 1, int(settings(f).most_mixed)
     numbers[:rows] = 0
     weights[:rows] = 1.0
     for j in range(i[m.FINER]):
         own, kind, read = depth[level, context + j], kinds[context + j], bits[context + j]
         if own == 0:
             continue
-        interpolated, wide = kind != CATEGORICAL and mixed < m.MOST_MIXED, corners * rows
+        interpolated, wide = kind != CATEGORICAL and mixed < most_mixed, corners * rows
         for first in range(0, wide, rows):
             for row in range(rows):
                 near = first + row

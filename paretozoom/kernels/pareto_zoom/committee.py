@@ -18,8 +18,6 @@ from paretozoom.kernels.pareto_zoom import memory as m
 from paretozoom.kernels.pareto_zoom.functions import stand_at, stand_at_arms, stand_at_context
 from paretozoom.kernels.pareto_zoom.settings import settings
 
-LARGEST = 16.0  # squared standard errors that are summed, beside the noise: with few rewards there may seem to be none
-
 
 @kernel
 def solve_shares(products: Floats, penalty: Floats, share: Floats) -> None:
@@ -183,7 +181,7 @@ def learn(f: Floats, i: Ints, point: Floats, arm: int, reward: Floats, residual:
             for q in range(m.MEMBERS):
                 m.products(f, i)[o, p, q] += weight * off[p] * off[q]
         compared[o] += 1.0
-        m.levels_variance(f, i)[o] += min(LARGEST, own / noise)
+        m.levels_variance(f, i)[o] += min(s.far, own / noise)  # with few rewards there may seem to be no noise
     smooth.learn(f, i, reward)
 
 

@@ -13,14 +13,14 @@ from paretozoom.kernels.pareto_zoom import memory as m
 from paretozoom.kernels.pareto_zoom.settings import settings
 
 PAIRS, PRODUCTS, SQUARES, EXPECTED = range(4)  # what is summed: pairs, products, their squares, what they should be
-LARGEST = 1e60  # product that is summed
+LARGEST = 1e60  # product that is summed: squares must not overflow
 
 
 @part
 def watch(f: Floats, i: Ints, digits: Ints, residual: Floats, variance: Floats) -> None:
     """Take in the residuals of a reward, and their squared standard errors; NaN where nothing was predicted."""
     s, bits, noise, last, watched = settings(f), m.bits(f, i), m.noise(f, i), m.last(f, i), m.watched(f, i)
-    place, each = 0, max(1, m.PLACE_BITS // i[m.COORDINATES])
+    place, each = 0, max(1, int(s.place_bits) // i[m.COORDINATES])
     for j in range(i[m.COORDINATES]):
         depth = min(each, bits[j])
         place = (place << depth) | (digits[j] >> (bits[j] - depth))

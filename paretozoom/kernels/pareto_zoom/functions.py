@@ -13,15 +13,20 @@ import math
 
 import numpy as np
 
-from paretozoom.kernels.core.jit import Floats, Ints, part
+from paretozoom.kernels.core.jit import Floats, Ints, inlined, part
 from paretozoom.kernels.core.kinds import CATEGORICAL, PERIODIC
 from paretozoom.kernels.pareto_zoom import memory as m
+from paretozoom.kernels.pareto_zoom.settings import settings
 from paretozoom.kernels.pareto_zoom.sites import middle_of
 
 POLYNOMIALS = 2  # of a number: line and parabola; its other functions are cosines of 1, 2, 3 ... times an angle
-MARGIN = 0.15  # beyond both ends of a number
-TURN = math.pi / (1.0 + 2.0 * MARGIN)  # how far the angle turns over the length of a number
 ROOT2, ROOT3, HALF_ROOT5 = math.sqrt(2.0), math.sqrt(3.0), 0.5 * math.sqrt(5.0)
+
+
+@inlined
+def turn_of(margin: float) -> float:
+    """How far the angle of cosines turns over the length of a number."""
+    return math.pi / (1.0 + 2.0 * margin)
 
 
 @part
@@ -43,7 +48,8 @@ def write_values(f: Floats, i: Ints, first: int, end: int, place: Floats, shift:
             out[k - first] = line if which == 0 else HALF_ROOT5 * (line * line - 1.0)
         else:  # cos((k + 1) a) = 2 cos(a) cos(k a) - cos((k - 1) a)
             if which == POLYNOMIALS:
-                before, here = ROOT2, ROOT2 * math.cos(TURN * (coordinate + MARGIN))
+                margin = settings(f).margin
+                before, here = ROOT2, ROOT2 * math.cos(turn_of(margin) * (coordinate + margin))
                 twice = ROOT2 * here
             else:
                 before, here = here, twice * here - before
@@ -87,8 +93,9 @@ def stand_at_arms(f: Floats, i: Ints, arms: Floats, rows: int) -> None:
             for row in range(rows):
                 out[row] = HALF_ROOT5 * (line[row] * line[row] - 1.0)
         elif which == POLYNOMIALS:
+            margin = settings(f).margin
             for row in range(rows):
-                out[row] = ROOT2 * math.cos(TURN * (arms[row, j - context] + MARGIN))
+                out[row] = ROOT2 * math.cos(turn_of(margin) * (arms[row, j - context] + margin))
         elif which == POLYNOMIALS + 1:
             first = table[k - 1]
             for row in range(rows):

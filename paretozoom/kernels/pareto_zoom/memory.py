@@ -7,10 +7,9 @@ from typing import Any
 from paretozoom.kernels.core.jit import Floats, Ints, inlined
 from paretozoom.kernels.core.memory import Memory, lend_rows
 
-PLACE_BITS = 10  # of all coordinates together, by which the drift test tells places apart: its memory
-MOST_LEVELS = 24
-MOST_DEPTH = 24  # bits of a coordinate
-MOST_MIXED = 3  # coordinates of contexts, and of arms, between whose cells is interpolated: 2^3 corners each
+MOST_LEVELS = 24  # room of arrays; cells are more than rewards before
+MOST_DEPTH = 24  # bits of a coordinate: room of arrays
+MOST_POWER = 62  # of scales and signals: beyond, powers of 2 overflow; what is expected of them keeps them far below
 MEMBERS = 3  # of the committee
 LEVELS_, TREND_, SMOOTH_ = range(MEMBERS)
 COUNT_, TOTAL_, SQUARE_, MEAN_, ERROR_ = range(5)  # of a cell: its rewards; estimate and standard error
@@ -122,8 +121,10 @@ trend_size = _ints("trend_size", "objectives", least=-60, most=60)  # of terms, 
 smooth = _floats("smooth", "objectives", "smooth_room", least=-1e140, most=1e140)
 smooth_covariance = _floats("smooth_covariance", "objectives", "smooth_room", "smooth_room", least=-1e140, most=1e140)
 smooth_factors = _ints("smooth_factor", "smooth_room", "three", least=0, most="functions")
-scale = _ints("scale", "objectives", "dim", least=0, most=20)  # length scales, as steps of root 2
-signal = _ints("signal", "objectives", least=-20, most=20)  # variance of all terms together, as a power of 2
+scale = _ints("scale", "objectives", "dim", least=0, most=MOST_POWER)  # length scales, as steps of root 2
+signal = _ints(
+    "signal", "objectives", least=-MOST_POWER, most=MOST_POWER
+)  # variance of all terms together, as a power of 2
 
 # Committee.
 products = _floats("products", "objectives", "members", "members")  # of errors of predictions, relative to the noise

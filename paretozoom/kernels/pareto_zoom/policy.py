@@ -133,7 +133,7 @@ def refit(f: Floats, i: Ints) -> tuple[Floats, Ints]:
         count_arms(f, i, digits, site_arms)
     committee.refit(f, i, digits, site_arms, forgets)
     growth = s.early_growth if i[m.TOLD] < s.early else s.late_growth
-    i[m.NEXT] = i[m.TOLD] + max(4, int(i[m.TOLD] * growth))
+    i[m.NEXT] = i[m.TOLD] + max(int(s.least_gap), int(i[m.TOLD] * growth))
     i[REFIT] = 0
     return levels.refit(f, i, forgets)
 

@@ -46,6 +46,7 @@ class Settings:
     late_growth: float = _schedule(
         0.5, "share", "of more rewards until the next late refit: bounds what a reward costs"
     )
+    least_gap: float = _schedule(4, "rewards", "between refits, at least: fewer change little")
     refresh_growth: float = _schedule(1 / 16, "share", "of more rewards until estimates of a cell are corrected anew")
 
     # Levels: how much finer cells correct coarser ones.
@@ -64,14 +65,12 @@ class Settings:
     prior_gain: float = _prior(0.2, "variance of rewards", "that a halved coordinate explains. Heuristic")
     prior_gain_rewards: float = _prior(10, "rewards", "that this is worth. Heuristic")
     well_known: float = _threshold(8, "rewards", "per cell of the other coordinates when a split is judged. Heuristic")
-    alike: float = _threshold(6, "factor", "gains closer than this are equal: a bit more changes them fourfold")
     most_judged: float = _capacity(16384, "sites", "by which splits are judged: bounds the time of a refit")
     bits_judged: float = _capacity(4, "bits", "of a coordinate that are judged; each further one tells a quarter")
 
     # Trend: a quadratic.
     last_trend_fit: float = _schedule(8192, "rewards", "a quadratic has few terms: later fits change nothing")
-    least_size: float = _prior(-6, "power of 2", "the smallest expected size of terms, beside the noise")
-    most_size: float = _prior(5, "power of 2", "the largest one")
+    sizes: float = _prior(6, "power of 2", "of terms beside the noise: expected from less this to plus this. Heuristic")
 
     # Smooth estimate: a Gaussian process in few terms.
     first_smooth_fit: float = _schedule(16, "rewards", "fewer leave scales unknown")
@@ -79,14 +78,15 @@ class Settings:
     last_learned_at_once: float = _schedule(
         1024, "rewards", "until which each updates the posterior: the square of terms"
     )
-    search_growth: float = _schedule(0.5, "share", "of more rewards until scales are sought again")
     centre_scale: float = _prior(7, "steps of root 2 from 1/32", "the expected length scale: about a third")
     scale_spread: float = _prior(4, "steps", "standard deviation of length scales. Heuristic")
+    sweeps: float = _capacity(2, "sweeps", "over all scales in one search: time; the next search goes on")
     signal_spread: float = _prior(6, "powers of 2", "standard deviation of the signal beside the noise. Heuristic")
     signal_boldness: float = _prior(4, "factor", "of the variance of terms when rewards are learned: see boldness")
     terms_per_coordinate: float = _capacity(44, "terms", "of a smooth estimate: time against detail. Heuristic")
     most_terms: float = _capacity(128, "terms", "of a trend or a smooth estimate: the square is kept")
     cosines: float = _capacity(12, "functions", "of a number, in smooth estimates: what a scale of 1/12 needs")
+    margin: float = _prior(0.15, "share of a range", "beyond both ends of a number: nothing special is expected there")
     all_functions: float = _capacity(96, "functions", "of all numbers together: they are evaluated for each candidate")
     most_labels: float = _capacity(16, "labels", "of a coordinate that trend and smooth estimate tell apart")
 
@@ -107,6 +107,7 @@ class Settings:
     end: float = _threshold(0.5, "standard errors", "times (d-1)^2: so near to the best, noise makes ends of fronts")
 
     # Drift.
+    place_bits: float = _capacity(10, "bits", "of all coordinates together, that tell places apart: memory")
     least_pairs: float = _threshold(250, "pairs", "of rewards at one place before something is concluded")
     drift_errors: float = _threshold(4.5, "standard errors", "that products of residuals are above 0 for a change")
     drift_times: float = _threshold(4, "factor", "above what standard errors explain, for a change. Heuristic")
@@ -116,8 +117,9 @@ class Settings:
     most_bits: float = _capacity(10, "bits", "of a coordinate: finer differences are not told apart")
     feature_bits: float = _capacity(5, "bits", "of a feature of a finite arm")
     line_candidates: float = _capacity(64, "candidates", "on a line of arms")
-    plane_candidates: float = _capacity(256, "candidates", "on a plane of arms")
-    space_candidates: float = _capacity(512, "candidates", "with three or more arm coordinates")
+    most_candidates: float = _capacity(512, "candidates", "on more dimensions of arms: fourfold for each, up to this")
+    cells_per_candidate: float = _capacity(2, "cells", "of arms: a little finer than what is told apart. Heuristic")
+    most_mixed: float = _capacity(3, "coordinates", "of contexts, and of arms, to interpolate along: 2^3 corners each")
     most_groups: float = _capacity(4096, "groups", "of finite arms, or labels, that are told apart")
 
 

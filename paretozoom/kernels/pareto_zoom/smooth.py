@@ -17,23 +17,19 @@ from paretozoom.kernels.core.ordering import order_of
 from paretozoom.kernels.pareto_zoom import memory as m
 from paretozoom.kernels.pareto_zoom.functions import (
     POLYNOMIALS,
-    TURN,
     sum_at,
     sum_at_arms,
     tabulate,
     term_at,
+    turn_of,
     variance_of,
 )
 from paretozoom.kernels.pareto_zoom.settings import settings
 from paretozoom.kernels.pareto_zoom.trend import UNKNOWN, likelihood, solve, sums_of
 
-SCALES = 21  # steps of root 2, from 1/32 on
-MOST_SIGNAL = 20  # of all terms, relative to the noise: powers of 2
-STARTS = 3, 12, 2  # scales, the same for all coordinates, that are tried each time
-SWEEPS = 2
 NEVER = 1e9  # e-foldings: of what is not for smooth estimates
-DEAREST = 300.0  # e-foldings: terms of which even less is expected are not used
-LARGEST = 1e140
+DEAREST = 50.0  # e-foldings: exp(-50) is nothing. Terms of which less is expected are not used, or as if it were that
+LARGEST = 1e140  # mean of a term: squares must not overflow
 
 
 # Predict.
@@ -105,7 +101,7 @@ def _unlike(f: Floats, i: Ints, k: int, scale: int) -> float:
     if kinds[j] == PERIODIC:
         turn = 2.0 * math.pi * (which // 2 + 1)
     elif which >= POLYNOMIALS:
-        turn = TURN * (which - POLYNOMIALS + 1)
+        turn = turn_of(settings(f).margin) * (which - POLYNOMIALS + 1)
     else:
         return NEVER
     return 0.5 * turn * turn * 2.0 ** (scale - 10)  # the spectrum of the process: (turn * length)^2 / 2
@@ -178,7 +174,7 @@ def _expect(f: Floats, i: Ints, o: int, boldness: float, variance: Floats) -> fl
         unlike[k] = _unlike(f, i, k, scale[functions[k, 0]])
     total = 0.0
     for t in range(len(variance)):
-        variance[t] = math.exp(-min(50.0, unlike[factors[t, 0]] + unlike[factors[t, 1]] + unlike[factors[t, 2]]))
+        variance[t] = math.exp(-min(DEAREST, unlike[factors[t, 0]] + unlike[factors[t, 1]] + unlike[factors[t, 2]]))
         total += variance[t]
     for t in range(len(variance)):
         variance[t] *= boldness * 2.0 ** m.signal(f, i)[o] / total
@@ -197,9 +193,10 @@ def _judge(f: Floats, i: Ints, o: int, gram: Floats, right: Floats, square: floa
 @part
 def _search(f: Floats, i: Ints, o: int, gram: Floats, right: Floats, square: float, count: float) -> None:
     """Take some steps towards the scales and the signal that make the rewards likeliest."""
-    scale, signal = m.scale(f, i)[o], m.signal(f, i)
+    s, scale, signal = settings(f), m.scale(f, i)[o], m.signal(f, i)
+    first, last = int(s.centre_scale - s.scale_spread), int(s.centre_scale + s.scale_spread)
     likely, best = _judge(f, i, o, gram, right, square, count), scale.copy()
-    for start in range(STARTS[0], STARTS[1], STARTS[2]):
+    for start in range(max(0, first), min(m.MOST_POWER, last) + 1, 2):
         scale[:] = start
         value = _judge(f, i, o, gram, right, square, count)
         if value > likely:
@@ -207,12 +204,12 @@ def _search(f: Floats, i: Ints, o: int, gram: Floats, right: Floats, square: flo
             best[:] = start
     scale[:] = best
     whats, unmoved = len(scale) + 2, 0  # the signal, all scales, each scale
-    for turn in range(SWEEPS * whats):
+    for turn in range(int(s.sweeps) * whats):
         what = turn % whats - 2
         unmoved += 1
         for step in (1, -1):
             _step(scale, signal, o, what, step)
-            if scale.min() >= 0 and scale.max() < SCALES and abs(signal[o]) <= MOST_SIGNAL:
+            if scale.min() >= 0 and max(scale.max(), abs(signal[o])) <= m.MOST_POWER:
                 value = _judge(f, i, o, gram, right, square, count)
                 if value > likely:
                     likely, unmoved = value, 0
@@ -237,7 +234,7 @@ def _step(scale: Ints, signal: Ints, o: int, what: int, step: int) -> None:
 def refit(f: Floats, i: Ints, digits: Ints, site_arms: Ints, early: bool, forgets: bool) -> None:
     """Fit the smooth estimate of all objectives; scales are sought and terms chosen as long as it is early."""
     s = settings(f)
-    searches = forgets or (early and i[m.TOLD] >= i[m.SEARCHED] * (1.0 + s.search_growth))
+    searches = forgets or (early and i[m.TOLD] >= i[m.SEARCHED] * (1.0 + s.late_growth))
     if searches:
         i[m.SEARCHED] = i[m.TOLD]
     if early:  # with other terms, what is said of places that were hardly played may change at once

@@ -17,6 +17,8 @@ from paretozoom.kernels.pareto_zoom.cells import halves, regroup
 from paretozoom.kernels.pareto_zoom.settings import settings
 from paretozoom.kernels.pareto_zoom.sites import digits_of_arm, spread_of
 
+WELL_BITS = 60  # of other coordinates together: a power of 2 of more overflows
+
 
 @part
 def telling_bits(f: Floats, i: Ints, j: int) -> int:
@@ -78,7 +80,7 @@ def _measure_gains(f: Floats, i: Ints, all_digits: Ints) -> Floats:
     for o in range(len(spread)):
         spread[o] = spread_of(f, i, o)
     known, others = 0, max(1, coordinates - 1)  # bits of each other coordinate
-    while (known + 1) * others < 60 and (1 << ((known + 1) * others)) * s.well_known <= rewards:
+    while (known + 1) * others < WELL_BITS and (1 << ((known + 1) * others)) * s.well_known <= rewards:
         known += 1
     gains = np.zeros((coordinates, m.MOST_DEPTH))
     for j in range(coordinates):
@@ -120,7 +122,7 @@ def _best(
 def choose_splits(f: Floats, i: Ints, digits: Ints) -> Ints:
     """Choose the coordinates that explain most, level by level.
 
-    A level halves cells of contexts, of arms, or both if both explain about as much. It ends when cells are as many as
+    A level halves cells of contexts and of arms, as long as both have bits left. Levels end when cells are as many as
     rewards allow. Row k of the result: the coordinates of arms and of contexts that level k halves, or -1, its cells of
     arms, the depths.
     """
@@ -143,12 +145,6 @@ def choose_splits(f: Floats, i: Ints, digits: Ints) -> Ints:
             for bit in range(depth[inner], passed[inner] + 1):
                 parts = regroup(parted, parts, halves(arm_digits, bits, inner, bit)) if arms > 0 else 2 * parts
             if parts > i[m.MOST_CELLS]:
-                inner = -1
-        if outer >= 0 and inner >= 0:
-            outside, inside = gains[outer, depth[outer]], gains[inner, passed[inner]]
-            if outside * s.alike < inside:
-                outer = -1
-            elif inside * s.alike < outside:
                 inner = -1
         if outer < 0 and inner < 0:
             break

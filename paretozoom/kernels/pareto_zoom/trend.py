@@ -95,7 +95,7 @@ def refit(f: Floats, i: Ints, digits: Ints, site_arms: Ints) -> None:
         if count == 0.0:
             continue
         best, likely, now = -1, -math.inf, m.trend_size(f, i)[o]
-        for size in range(max(int(s.least_size), now - 1), min(int(s.most_size), now + 1) + 1):
+        for size in range(max(-int(s.sizes), now - 1), min(int(s.sizes), now + 1) + 1):
             variance[:] = 4.0**size
             variance[0] = UNKNOWN
             value = likelihood(gram, right, square, count, variance)

@@ -23,9 +23,8 @@ from paretozoom.problem.dimensions import Floats, Ints
 from paretozoom.problem.feasible import encode_feasible
 from paretozoom.records import Refused
 
-FINER = 2  # cells of arms for each candidate
-ALL_BITS = 60  # of a site's key
-FIRST_ROOM = 64
+ALL_BITS = 60  # of a site's key, which is a whole number of 63
+FIRST_ROOM = 64  # of arrays, which grow
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
@@ -62,9 +61,9 @@ def allocate(problem: Problem, settings: Settings, key: Ints, along_front: bool,
         "most_levels": m.MOST_LEVELS,
         "settings": COUNT,
         "members": m.MEMBERS,
-        "places": 1 << m.PLACE_BITS,
-        "corners": candidates << m.MOST_MIXED,
-        "most_blocks": 1 << m.MOST_MIXED,
+        "places": 1 << int(settings.place_bits),
+        "corners": candidates << int(settings.most_mixed),
+        "most_blocks": 1 << int(settings.most_mixed),
         "two": 2,
         "three": 3,
         "four": 4,
@@ -103,7 +102,9 @@ def bits_of(problem: Problem, settings: Settings) -> list[int]:
     numbered = [max(1, (arms - 1).bit_length())] if arms else []
     plain = [j for j in range(in_key) if encoding.kinds[j] != CATEGORICAL]
     real = _real_arms(problem)
-    least = math.ceil(math.log2(FINER * candidates_of(problem, settings)) / real)  # that an arm coordinate has
+    least = math.ceil(
+        math.log2(settings.cells_per_candidate * candidates_of(problem, settings)) / real
+    )  # that an arm coordinate has
     wanted = sum(least if j >= context else 1 for j in plain)
     limit = ALL_BITS - sum(numbered) - min(wanted, ALL_BITS // 2)
     while sum(bits[:in_key]) > limit:  # then some labels are not told apart
@@ -120,8 +121,8 @@ def bits_of(problem: Problem, settings: Settings) -> list[int]:
 
 def candidates_of(problem: Problem, settings: Settings) -> int:
     """How many candidates are laid on a continuum of arms, by its dimensions."""
-    wanted = (settings.line_candidates, settings.plane_candidates, settings.space_candidates)[_real_arms(problem) - 1]
-    return min(1 << int(wanted - 1).bit_length(), 512)
+    wanted = min(settings.most_candidates, settings.line_candidates * 4 ** (_real_arms(problem) - 1))
+    return min(1 << int(wanted - 1).bit_length(), MOST_CANDIDATES)
 
 
 def _labelled(problem: Problem, settings: Settings) -> int:
@@ -138,7 +139,7 @@ def _real_arms(problem: Problem) -> int:
 
 
 def most_cells_of(problem: Problem, settings: Settings) -> int:
-    """The most cells of arms of a level: one for each finite arm, or two for each candidate.
+    """The most cells of arms of a level: one for each finite arm, or a few for each candidate.
 
     Values of a discrete coordinate are halved as if they were a power of two.
     """
@@ -147,7 +148,7 @@ def most_cells_of(problem: Problem, settings: Settings) -> int:
         return min(len(encoding.arms), int(settings.most_groups))
     values: list[int] = [abs(count) for count in encoding.values[encoding.context :].tolist() if count]
     points = int(lattice.points_per_cell(math.prod(values), candidates_of(problem, settings)))
-    return FINER * points << sum((count - 1).bit_length() for count in values)
+    return max(1, int(settings.cells_per_candidate * points)) << sum((count - 1).bit_length() for count in values)
 
 
 def smooth_room_of(coordinates: int, tells_arms_apart: bool, settings: Settings) -> int:

@@ -12,7 +12,6 @@ from paretozoom.kernels.core.kinds import CATEGORICAL, LINEAR
 from paretozoom.kernels.core.memory import REFIT
 from paretozoom.kernels.pareto_zoom import memory as m
 from paretozoom.kernels.pareto_zoom import policy
-from paretozoom.kernels.pareto_zoom.functions import MARGIN
 from paretozoom.kernels.pareto_zoom.settings import Settings
 from paretozoom.policies.pareto_zoom.model.space import Space
 from paretozoom.policies.pareto_zoom.terms import terms_of
@@ -28,7 +27,7 @@ def test_functions_have_mean_square_one(context: Any) -> None:
     """
     space = Space(Problem(context=[context], arm=[Real("y")], objectives=ONE), Settings())
     own = [k for k, (j, _) in enumerate(space.functions) if k > 0 and j == 0]
-    kind, margin = space.kinds[0], MARGIN
+    kind, margin = space.kinds[0], Settings().margin
     middles = (np.arange(4_000) + 0.5) / 4_000
     where, stretched = (np.arange(5) if kind == CATEGORICAL else middles), middles * (1 + 2 * margin) - margin
     parts = [(where, own)] if kind != LINEAR else [(where, own[:2]), (stretched, own[2:])]

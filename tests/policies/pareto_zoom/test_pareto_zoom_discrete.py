@@ -51,14 +51,18 @@ def test_arms_are_halved_no_more_than_tells_their_values_apart(values: int) -> N
 
 
 def test_labels_are_tried_beside_each_label_of_a_context() -> None:
-    """With 0.3 instead of 0.5, and tries counted over all contexts, 4 of 30 runs gave the best label up somewhere."""
+    """Of 100 runs 6 give a label up that is on the front. With less optimism, 0.1 instead of 0.5, 33 do; without, 64.
+
+    So of 40 more than 7 do with a probability of 0.003.
+    """
     problem = Problem(
         context=[Categorical("device", ["phone", "desk"])],
         arm=Finite(["a", "b", "c"]),
         objectives=[Objective("click"), Objective("minutes", goal="min", low=0, high=200)],
     )
     click, minutes = {"a": 0.3, "b": 0.5, "c": 0.7}, {"a": 40, "b": 60, "c": 150}
-    for seed in range(10):
+    given_up = 0
+    for seed in range(40):
         policy, rng = ParetoZoom(problem, seed=seed), np.random.default_rng(seed)
         seen = set()
         for number in range(3_000):
@@ -71,4 +75,5 @@ def test_labels_are_tried_beside_each_label_of_a_context() -> None:
             policy.tell(decision, reward)
             if number >= 1_500:
                 seen.add((device, decision.arm))
-        assert len(seen) == 6
+        given_up += len(seen) < 6
+    assert given_up <= 7

@@ -131,14 +131,17 @@ def _told(policy: ParetoZoom, rounds: int, context: Callable[[], Any], feasible:
 
 @pytest.mark.parametrize("arms", [8, 600, 3000])
 def test_arms_that_were_never_played(arms: int) -> None:
-    """They make no cells of their own before a played one does: a loaded copy makes the same of them."""
-    rng = np.random.default_rng(1)
+    """They make no cells of their own before a played one does: a loaded copy makes the same of them.
+
+    The bit that tells two arms apart comes last, so the first level has a cell for each: there must be so many.
+    """
+    rng, more = np.random.default_rng(1), {"least_cells": 4 * arms}
     problem = Problem(context=[Real("x")], arm=Finite(list(range(arms))), objectives=[Objective("r")])
-    policy = _told(ParetoZoom(problem), 60, lambda: [rng.random()], lambda _: [0, 1])
+    policy = _told(ParetoZoom(problem, settings=more), 60, lambda: [rng.random()], lambda _: [0, 1])
     cells = m.memory.view("arm_cells", policy._floats, policy._ints)[: policy.facts()["levels"]]
     assert len(cells) > 1
     assert cells.max() <= arms
-    copy = ParetoZoom(problem)
+    copy = ParetoZoom(problem, settings=more)
     copy.load(policy.dump())
     for x in rng.random(5):
         assert 0 < len(policy.front([x])) <= arms

@@ -8,9 +8,10 @@ import math
 import numpy as np
 
 from paretozoom.kernels.core.kinds import CATEGORICAL, PERIODIC
-from paretozoom.kernels.pareto_zoom.functions import TURN
+from paretozoom.kernels.pareto_zoom.functions import turn_of
+from paretozoom.kernels.pareto_zoom.memory import MOST_POWER
 from paretozoom.kernels.pareto_zoom.settings import Settings
-from paretozoom.kernels.pareto_zoom.smooth import DEAREST, MOST_SIGNAL, SCALES, STARTS, SWEEPS
+from paretozoom.kernels.pareto_zoom.smooth import DEAREST
 from paretozoom.kernels.pareto_zoom.trend import UNKNOWN
 from paretozoom.policies.pareto_zoom.memory import smooth_room_of
 from paretozoom.policies.pareto_zoom.model.sites import Sites
@@ -84,7 +85,7 @@ class Trend(Fixed):
                 return log_likelihood(sums, self.v(size))
 
             now = self.size[o]
-            self.size[o] = max(range(max(int(s.least_size), now - 1), min(int(s.most_size), now + 1) + 1), key=likely)
+            self.size[o] = max(range(max(-int(s.sizes), now - 1), min(int(s.sizes), now + 1) + 1), key=likely)
             self.w[o], self.C[o] = posterior(*sums[:2], self.v(self.size[o]))
 
     def v(self, size: int) -> Array:
@@ -117,7 +118,7 @@ class Smooth(Fixed):
     def refit(self, sites: Sites, told: int, early: bool, forgets: bool) -> None:
         """Fit anew; terms are chosen while it is early, scales sought less often."""
         s = self.settings
-        searches = forgets or (early and told >= self.searched * (1 + s.search_growth))
+        searches = forgets or (early and told >= self.searched * (1 + s.late_growth))
         self.searched = told if searches else self.searched
         if early:
             self.factors = self.choose_terms()
@@ -134,7 +135,11 @@ class Smooth(Fixed):
         """-log of how much is expected of each function: its spectrum, the square of (frequency * scale) / 2."""
         cost = np.zeros(len(self.space.functions))
         for k, (j, which) in enumerate(self.space.functions[1:], 1):
-            turn = 2 * math.pi * (which // 2 + 1) if self.space.kinds[j] == PERIODIC else TURN * (which - 1)
+            turn = (
+                2 * math.pi * (which // 2 + 1)
+                if self.space.kinds[j] == PERIODIC
+                else turn_of(self.settings.margin) * (which - 1)
+            )
             if self.space.kinds[j] == CATEGORICAL:
                 cost[k] = 2.0 ** (scale[j] - self.settings.centre_scale)
             else:  # polynomials are not for smooth estimates
@@ -158,7 +163,7 @@ class Smooth(Fixed):
 
     def expected(self, theta: Array, boldness: float) -> Array:
         """v of all terms."""
-        v = np.exp(-np.minimum(50.0, self.unlike(theta[1:])[np.array(self.factors)].sum(axis=1)))
+        v = np.exp(-np.minimum(DEAREST, self.unlike(theta[1:])[np.array(self.factors)].sum(axis=1)))
         v *= boldness * 2.0 ** theta[0] / v.sum()
         v[0] = UNKNOWN
         return v
@@ -168,15 +173,18 @@ class Smooth(Fixed):
         s, dim = self.settings, self.space.dim
 
         def likely(theta: Array) -> float:
-            if theta[1:].min() < 0 or theta[1:].max() >= SCALES or abs(theta[0]) > MOST_SIGNAL:
+            if theta[1:].min() < 0 or np.abs(theta).max() > MOST_POWER:
                 return -math.inf
             prior = -0.5 * (theta[0] / s.signal_spread) ** 2
             prior -= 0.5 * (((theta[1:] - s.centre_scale) / s.scale_spread) ** 2).sum()
             return float(prior + log_likelihood(sums, self.expected(theta, 1.0)))
 
-        theta = max([theta, *(np.array([theta[0], *[start] * dim]) for start in range(*STARTS))], key=likely)
+        first, last = int(s.centre_scale - s.scale_spread), int(s.centre_scale + s.scale_spread)
+        theta = max(
+            [theta, *(np.array([theta[0], *[start] * dim]) for start in range(max(0, first), last + 1, 2))], key=likely
+        )
         each = np.eye(1 + dim, dtype=np.int64)
-        for move in SWEEPS * [each[0], each[1:].sum(axis=0), *each[1:]]:
+        for move in int(s.sweeps) * [each[0], each[1:].sum(axis=0), *each[1:]]:
             better = [theta + step * move for step in (1, -1) if likely(theta + step * move) > likely(theta)]
             theta = better[0] if better else theta
         return theta

@@ -8,16 +8,13 @@ import math
 import numpy as np
 
 from paretozoom.kernels.core.kinds import CATEGORICAL
-from paretozoom.kernels.pareto_zoom.committee import LARGEST
-from paretozoom.kernels.pareto_zoom.memory import LEVELS_, MEMBERS, PLACE_BITS, SMOOTH_, TREND_
+from paretozoom.kernels.pareto_zoom.memory import LEVELS_, MEMBERS, SMOOTH_, TREND_
 from paretozoom.kernels.pareto_zoom.settings import Settings
 from paretozoom.policies.pareto_zoom.model.fixed import Smooth, Trend
 from paretozoom.policies.pareto_zoom.model.levels import Levels
 from paretozoom.policies.pareto_zoom.model.sites import Sites
 from paretozoom.policies.pareto_zoom.model.space import Array, Space
 from paretozoom.problem import Problem
-
-EARLIEST = 4  # rewards from one refit to the next, at least
 
 
 def best_shares(P: Array, penalty: Array) -> Array:
@@ -140,7 +137,7 @@ class Model:
             far = max(1.0, (off[:, o] ** 2).max() / (self.settings.far * sigma2[o]))
             self.P[o] += np.outer(off[:, o], off[:, o]) / (sigma2[o] * far)
             self.compared[o] += 1
-            self.levels_error2[o] += min(LARGEST, own[o] / sigma2[o])
+            self.levels_error2[o] += min(self.settings.far, own[o] / sigma2[o])
         return together, apart + self.share[:, LEVELS_] * own
 
     def update_shares(self) -> None:
@@ -178,18 +175,19 @@ class Model:
         self.update_shares()
         self.levels.refit(self.sites, told, forgets)
         self.explained = np.maximum(0, self.sites.variance() / self.levels.sigma2 - 1)
-        self.next = told + max(EARLIEST, int(told * (s.early_growth if told < s.early else s.late_growth)))
+        self.next = told + max(int(s.least_gap), int(told * (s.early_growth if told < s.early else s.late_growth)))
 
     # Drift.
 
     def watch(self, digits: Array, residual: Array, error2: Array) -> None:
         """The product of two residuals that follow each other at a place is, on average, the squared error."""
-        s, sigma2, depth = self.settings, self.levels.sigma2, max(1, PLACE_BITS // len(self.space.bits))
+        s, sigma2 = self.settings, self.levels.sigma2
+        depth = max(1, int(s.place_bits) // len(self.space.bits))
         place, products, expected = 0, [], []
         for digit, bits in zip(digits.tolist(), self.space.bits.tolist(), strict=True):
             place = (place << min(depth, bits)) | (digit >> (bits - min(depth, bits)))
         for o in np.flatnonzero(error2 <= s.drift_known * sigma2):  # new ground is no change
-            key = place % 2**PLACE_BITS, int(o)
+            key = place % 2 ** int(s.place_bits), int(o)
             if not math.isnan(residual[o]):
                 if key in self.last:
                     products.append(residual[o] * self.last[key] / sigma2[o])

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from paretozoom.kernels.core.kinds import CATEGORICAL, PERIODIC
-from paretozoom.kernels.pareto_zoom.functions import MARGIN, TURN
-from paretozoom.kernels.pareto_zoom.memory import MOST_MIXED
+from paretozoom.kernels.pareto_zoom.functions import turn_of
 from paretozoom.kernels.pareto_zoom.settings import Settings
 from paretozoom.policies.pareto_zoom.memory import bits_of
 from paretozoom.policies.pareto_zoom.terms import terms_of
@@ -26,7 +25,7 @@ class Space:
         self.context, self.dim, self.arms = encoding.context, len(encoding.kinds), encoding.arms
         self.kinds, self.values = np.append(encoding.kinds, CATEGORICAL), np.append(encoding.values, 0)
         self.bits = np.array(bits_of(problem, settings))
-        self.functions = terms_of(problem, settings).functions
+        self.functions, self.settings = terms_of(problem, settings).functions, settings
         features = [self.digit(self.context + k, feature) for k, feature in enumerate(self.arms.T)]
         self.digits_of_arms = np.column_stack(
             [*np.zeros((self.context, len(self.arms)), np.int64), *features, np.arange(len(self.arms))]
@@ -64,7 +63,7 @@ class Space:
 
     def phi(self, z: Array, factors: Array) -> Array:
         """Terms (columns) at points (rows)."""
-        value = np.ones((len(z), len(self.functions)))
+        value, margin = np.ones((len(z), len(self.functions))), self.settings.margin
         for k, (j, which) in enumerate(self.functions[1:], 1):
             if self.kinds[j] == CATEGORICAL:
                 value[:, k] = math.sqrt(abs(self.values[j]) or len(self.arms)) * (np.int64(z[:, j]) == which)
@@ -76,7 +75,7 @@ class Space:
             elif which == 1:
                 value[:, k] = math.sqrt(5) / 2 * (3 * (2 * z[:, j] - 1) ** 2 - 1)
             else:
-                value[:, k] = math.sqrt(2) * np.cos((which - 1) * TURN * (z[:, j] + MARGIN))
+                value[:, k] = math.sqrt(2) * np.cos((which - 1) * turn_of(margin) * (z[:, j] + margin))
         return value[:, factors].prod(axis=2)
 
 
@@ -146,7 +145,7 @@ class Level:
         places, weights, mixed = np.zeros((1, *z.shape), np.int64), np.ones((1, len(z))), 0
         for k in range(z.shape[1]):
             j, own = first + k, self.depth[first + k]
-            if own > 0 and (self.space.kinds[j] == CATEGORICAL or mixed == MOST_MIXED):
+            if own > 0 and (self.space.kinds[j] == CATEGORICAL or mixed == int(self.space.settings.most_mixed)):
                 places[..., k] = self.space.digit(j, z[:, k]) >> (self.space.bits[j] - own)
             elif own > 0:
                 mixed += 1

@@ -8,10 +8,9 @@ import numpy as np
 
 from paretozoom.kernels.pareto_zoom.memory import MOST_LEVELS
 from paretozoom.kernels.pareto_zoom.settings import Settings
+from paretozoom.kernels.pareto_zoom.splits import WELL_BITS
 from paretozoom.policies.pareto_zoom.model.sites import Sites
 from paretozoom.policies.pareto_zoom.model.space import Array, Space
-
-WELL_BITS = 60  # of other coordinates together, at most, where a split is judged
 
 
 def divide(group: Array, half: Array) -> Array:
@@ -98,9 +97,6 @@ def choose_splits(
                 parted = divide(parted, space.halves(space.digits_of_arms, inner, bit))
             parts = count(parted) if finite else 2 * cells
             inner = inner if parts <= most_cells else -1
-        if outer >= 0 and inner >= 0:
-            outside, inside = gains[outer, depth[outer]], gains[inner, passed[inner]]
-            outer, inner = (-1 if outside * s.alike < inside else outer), (-1 if inside * s.alike < outside else inner)
         if outer < 0 and inner < 0:
             break
         if outer >= 0:
