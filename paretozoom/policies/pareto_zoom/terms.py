@@ -1,14 +1,21 @@
-"""Which functions and terms the trend of ParetoZoom has on a problem."""
+"""Which terms trend and smooth estimate of ParetoZoom have, and how much there is of each, by regression."""
 
 from __future__ import annotations
 
 import itertools
-from typing import NamedTuple
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from paretozoom.kernels.core.kinds import CATEGORICAL, LINEAR
 from paretozoom.kernels.pareto_zoom.functions import POLYNOMIALS
 from paretozoom.kernels.pareto_zoom.settings import Settings
 from paretozoom.problem import Problem
+from paretozoom.problem.dimensions import Floats, Ints
+
+if TYPE_CHECKING:
+    from paretozoom.policies.pareto_zoom.space import Sites, Space
 
 
 class Terms(NamedTuple):
@@ -71,6 +78,64 @@ def terms_of(problem: Problem, settings: Settings) -> Terms:
     return Terms(functions, of_contexts, singles + pairs + triples)
 
 
+def cheapest(cost: Floats, coordinate: Ints, limit: float, room: int) -> Ints:
+    """The products of functions of three different coordinates that cost least together, but no more than a limit.
+
+    The constant, the first function, costs nothing, has the coordinate -1, and may be there several times.
+
+    >>> cheapest(np.array([0.0, 1.0, 2.0, 3.0]), np.array([-1, 0, 0, 1]), 4.0, 9).tolist()
+    [[0, 0, 0], [0, 0, 1], [0, 0, 2], [0, 0, 3], [0, 1, 3]]
+    """
+    order = np.argsort(cost, kind="stable")
+    order = order[cost[order] <= limit]
+    of, price = coordinate[order], cost[order]
+    a, b, c = np.ogrid[: len(order), : len(order), : len(order)]
+    is_set = ((a < b) | ((a == 0) & (b == 0))) & ((b < c) | ((b == 0) & (c == 0)))
+    apart = ((of[a] != of[b]) | (a == 0)) & ((of[b] != of[c]) | (b == 0)) & ((of[a] != of[c]) | (a == 0))
+    total = price[a] + price[b] + price[c]
+    three = np.argwhere(is_set & apart & (total <= limit))
+    least = np.argsort(total[tuple(three.T)], kind="stable")[:room]
+    return np.sort(order[three[least]], axis=1)
+
+
 def _three(*factors: int) -> tuple[int, int, int]:
     first, second, third = [0, 0, *sorted(factors)][-3:]
     return first, second, third
+
+
+def scaled(gram: Floats, v: Floats) -> tuple[Floats, Floats]:
+    """The inverse of C, given the sum of phi phi', with roots of v on both sides; and these, which are of all sizes."""
+    root = np.sqrt(v)
+    return np.eye(len(v)) + np.outer(root, root) * gram, root
+
+
+def posterior(gram: Floats, right: Floats, v: Floats) -> tuple[Floats, Floats]:
+    """w and C, given the sums of phi phi' and phi r."""
+    inverse, root = scaled(gram, v)
+    return root * np.linalg.solve(inverse, root * right), np.outer(root, root) * np.linalg.inv(inverse)
+
+
+def log_likelihood(gram: Floats, right: Floats, n: float, Q: float, v: Floats) -> float:
+    """How likely n rewards are, but for a constant, with the noise that makes them likeliest."""
+    inverse, root = scaled(gram, v)
+    missed = Q - float(root * right @ np.linalg.solve(inverse, root * right))
+    return float(-0.5 * np.linalg.slogdet(inverse)[1] - 0.5 * n * math.log(max(missed, 1e-12 * Q, 1e-300) / n))
+
+
+class Fixed:
+    """r = w.phi(z) + noise, where w is normal beforehand with variances v sigma2; w and C of each objective."""
+
+    def __init__(self, space: Space, terms: int) -> None:
+        self.space, self.s, self.factors = space, space.settings, np.zeros((0, 3), np.int64)
+        self.w, self.C = [np.zeros(terms)] * space.d, [np.zeros((terms, terms))] * space.d
+
+    def predict(self, z: Floats) -> tuple[Floats, Floats]:
+        """Means, and squared standard errors beside the noise, of rows of points: (d, rows) each."""
+        phi, n = self.space.phi(z, self.factors), len(self.factors)
+        variances = [((phi @ C[:n, :n]) * phi).sum(axis=1) for C in self.C]
+        return np.array([phi @ w[:n] for w in self.w]), np.array(variances)
+
+    def sums(self, sites: Sites, o: int) -> tuple[Floats, Floats, float, float]:
+        """What a posterior takes, each reward in the middle of its site."""
+        phi, (n, S, Q) = self.space.phi(self.space.middles(sites.digits), self.factors), sites.sums[:, o]
+        return phi.T @ (n[:, None] * phi), phi.T @ S, n.sum(), Q.sum()

@@ -12,7 +12,7 @@ from paretozoom import Finite, Objective, ParetoZoom, Problem, Real
 from paretozoom.kernels.core.kinds import LINEAR, PERIODIC
 from paretozoom.kernels.pareto_zoom.cells import between, number_arms
 from paretozoom.kernels.pareto_zoom.settings import Settings
-from paretozoom.policies.pareto_zoom.model.space import Level, Space
+from paretozoom.policies.pareto_zoom.space import Level, Space
 
 ONE = [Objective("r")]
 
@@ -30,7 +30,7 @@ def test_finite_arms_are_numbered_in_their_order() -> None:
 def _between(arm: list[Any], levels: list[list[int]]) -> list[tuple[list[int], list[int], list[float]]]:
     """Between which cells of the level before, and how, those of each level lie; rows are depths."""
     space = Space(Problem(context=[], arm=arm, objectives=ONE), Settings())
-    before, found = Level(space, -1, -1, np.zeros(len(arm), np.int64), None), []
+    before, found = Level(space, -1, -1, np.zeros(len(arm), np.int64)), []
     for depths in levels:
         split = next((j for j, (a, b) in enumerate(zip(before.depth, depths, strict=True)) if a < b), -1)
         level = Level(space, split, -1, np.array(depths), before)

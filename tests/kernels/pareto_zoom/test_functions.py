@@ -9,13 +9,13 @@ import pytest
 
 from paretozoom import Objective, Problem, Real
 from paretozoom.kernels.pareto_zoom.settings import Settings
-from paretozoom.policies.pareto_zoom.model.fixed import Smooth
-from paretozoom.policies.pareto_zoom.model.space import Space
+from paretozoom.policies.pareto_zoom.model import Smooth
+from paretozoom.policies.pareto_zoom.space import Space
 
 PROBLEM = Problem(context=[Real("x")], arm=[Real("y", periodic=True)], objectives=[Objective("a"), Objective("b")])
 SETTINGS = Settings()
 MARGIN = SETTINGS.margin
-SMOOTH = Smooth(PROBLEM, Space(PROBLEM, SETTINGS), SETTINGS)
+SMOOTH = Smooth(Space(PROBLEM, SETTINGS))
 FUNCTIONS = SMOOTH.space.functions
 COSINES = [k for k, (j, which) in enumerate(FUNCTIONS) if k > 0 and j == 0 and which > 1]
 

@@ -13,7 +13,7 @@ from paretozoom.kernels.core.memory import REFIT
 from paretozoom.kernels.pareto_zoom import memory as m
 from paretozoom.kernels.pareto_zoom import policy
 from paretozoom.kernels.pareto_zoom.settings import Settings
-from paretozoom.policies.pareto_zoom.model.space import Space
+from paretozoom.policies.pareto_zoom.space import Space
 from paretozoom.policies.pareto_zoom.terms import terms_of
 
 ONE = [Objective("r", bounded=False)]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paretozoom.kernels.pareto_zoom.chooser import draw_by_weight, weigh_front
-from paretozoom.policies.pareto_zoom.model.along_front import weigh
+from tests.kernels.pareto_zoom.along_front import weigh
 from tests.reference.pareto import front
 
 # Few values, so that equal vectors and equal distances are common.

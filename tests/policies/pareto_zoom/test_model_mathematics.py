@@ -13,11 +13,9 @@ from paretozoom import Categorical, Finite, Objective, Problem, Real
 from paretozoom.kernels.pareto_zoom.committee import solve_shares
 from paretozoom.kernels.pareto_zoom.settings import Settings
 from paretozoom.kernels.pareto_zoom.trend import UNKNOWN
-from paretozoom.policies.pareto_zoom.model.fixed import Smooth, Trend, posterior
-from paretozoom.policies.pareto_zoom.model.levels import Block, Levels
-from paretozoom.policies.pareto_zoom.model.model import best_shares, front_of
-from paretozoom.policies.pareto_zoom.model.sites import Sites
-from paretozoom.policies.pareto_zoom.model.space import Level, Space
+from paretozoom.policies.pareto_zoom.model import Levels, Model, Smooth, Trend, best_shares
+from paretozoom.policies.pareto_zoom.space import Level, Sites, Space
+from paretozoom.policies.pareto_zoom.terms import cheapest, posterior
 
 ONE = [Objective("r", bounded=False)]
 PLAIN = Settings()
@@ -25,7 +23,7 @@ PLAIN = Settings()
 
 def _told(space: Space, n: int, seed: int, labels: int = 0) -> tuple[Sites, Any, Any]:
     """Sites, the points in their middles (a row for each reward, some of them twice), and rewards."""
-    rng, sites = np.random.default_rng(seed), Sites(len(space.bits), 1)
+    rng, sites = np.random.default_rng(seed), Sites(space)
     z = rng.random((n, space.dim))
     z[:, 0] = rng.integers(labels, size=n) if labels else z[:, 0]
     z[n // 2 :] = z[: n - n // 2]
@@ -40,15 +38,15 @@ def test_a_trend_is_a_regression_on_all_rewards() -> None:
     problem = Problem(context=[Categorical("c", list("uvw")), Real("x")], arm=[Real("y")], objectives=ONE)
     space = Space(problem, PLAIN)
     sites, z, r = _told(space, 90, 1, labels=3)
-    trend = Trend(problem, space, PLAIN)
+    trend = Trend(space)
     trend.refit(sites)
-    rows = space.phi(z, np.array(trend.factors))
-    v = trend.v(trend.size[0])
+    rows = space.phi(z, trend.factors)
+    v = trend.expected(trend.size[0])
     inverse = rows.T @ rows + np.diag(1 / v)
     assert trend.w[0] == pytest.approx(np.linalg.solve(inverse, rows.T @ r), abs=1e-9)
     assert trend.C[0] @ inverse == pytest.approx(np.eye(len(v)), abs=1e-7)
     # The size that is kept makes the rewards likelier than the next ones, by a normal density.
-    likely = [_log_density(rows, r, trend.v(trend.size[0] + step)) for step in (-1, 0, 1)]
+    likely = [_log_density(rows, r, trend.expected(trend.size[0] + step)) for step in (-1, 0, 1)]
     assert len(trend.factors) > 15
     assert likely[1] == max(likely) or abs(trend.size[0]) == 1
 
@@ -66,13 +64,15 @@ def test_a_smooth_estimate_of_many_terms_is_a_gaussian_process(scale: int) -> No
     space = Space(problem, settings)
     _, z, r = _told(space, 40, 2)
     z = 0.2 + 0.6 * z  # far from where cosines are mirrored, which is beyond the ends
-    gaussian = Smooth(problem, space, settings)
-    gaussian.theta[:] = 3, scale
-    gaussian.factors = gaussian.choose_terms()
+    gaussian = Smooth(space)
+    gaussian.theta[0] = 3, scale
+    cost = gaussian.unlike(gaussian.theta[0][1:])
+    gaussian.factors = cheapest(cost, space.coordinate, 50.0, space.smooth_room)
     places = np.linspace(0.2, 0.8, 21)[:, None]
-    told, rows = (space.phi(where, np.array(gaussian.factors)) for where in (z, places))
-    w, covariance = posterior(told.T @ told, told.T @ r, gaussian.expected(gaussian.theta[0], 1.0))
-    below = np.exp(-gaussian.unlike(gaussian.theta[0, 1:])[np.array(gaussian.factors)].sum(axis=1)).sum()
+    told, rows = (space.phi(where, gaussian.factors) for where in (z, places))
+    v = gaussian.expected(gaussian.theta[0], 1.0)
+    w, covariance = posterior(told.T @ told, told.T @ r, v)
+    below = np.exp(-cost[gaussian.factors].sum(axis=1)).sum()
 
     def alike(a: Any, b: Any) -> Any:
         kernel = np.exp(-0.5 * ((a - b.T) * 32 / 2 ** (scale / 2)) ** 2)
@@ -90,14 +90,14 @@ def test_rewards_that_are_learned_one_by_one_are_learned_like_all_at_once() -> N
     problem = Problem(context=[Real("x")], arm=[Real("y")], objectives=ONE)
     space = Space(problem, PLAIN)
     sites, z, r = _told(space, 60, 3)
-    gaussian, some = Smooth(problem, space, PLAIN), Sites(len(space.bits), 1)
+    gaussian, some = Smooth(space), Sites(space)
     for k in range(30):
         some.add(space.digits(z[k]), r[k : k + 1])
     gaussian.refit(some, 30, True, False)
     for k in range(30, 60):
         gaussian.learn(z[k], r[k : k + 1])
-    rows = space.phi(z, np.array(gaussian.factors))
-    inverse = rows.T @ rows + np.diag(1 / gaussian.v[0])
+    rows = space.phi(z, gaussian.factors)
+    inverse = rows.T @ rows + np.diag(1 / gaussian.expected(gaussian.theta[0], PLAIN.signal_boldness))
     assert gaussian.w[0] == pytest.approx(np.linalg.solve(inverse, rows.T @ r), abs=1e-9)
     assert len(sites.digits) == 30
 
@@ -110,8 +110,8 @@ def test_shares_are_those_of_least_squares() -> None:
         off = rng.standard_normal((int(rng.integers(1, 8)), 3)) * rng.choice([0.1, 1.0, 3.0], 3)
         off += rng.standard_normal((len(off), 1)) * rng.choice([0.0, 1.0, 10.0])  # what all are off by alike
         products, penalty = off.T @ off, rng.choice([0.5, 2.0, 20.0], 3)
-        share = best_shares(products, penalty)
         error = products + np.diag(penalty)
+        share = best_shares(error, range(3))
         assert share.min() >= 0
         assert share.sum() == pytest.approx(1)
         assert share @ error @ share <= ((grid @ error) * grid).sum(axis=1).min() + 1e-9
@@ -123,23 +123,23 @@ def test_shares_are_those_of_least_squares() -> None:
 def test_who_has_a_penalty_without_end_has_no_share() -> None:
     penalty, found = np.array([2.0, np.inf, np.inf]), np.zeros(3)
     solve_shares(np.ones((3, 3)), penalty, found)
-    assert found.tolist() == best_shares(np.ones((3, 3)), penalty).tolist() == [1, 0, 0]
+    assert found.tolist() == best_shares(np.ones((3, 3)), [0]).tolist() == [1, 0, 0]
 
 
 def _hierarchy(tau: float, sigma: float, seed: int) -> tuple[Levels, Sites]:
     """A level of 512 arms whose means differ by tau from 0, what is expected of them, with 2 to 9 rewards each."""
     problem = Problem(context=[], arm=Finite(list(range(512))), objectives=ONE)
     space, rng = Space(problem, PLAIN), np.random.default_rng(seed)
-    levels, sites, block = Levels(problem, space, PLAIN), Sites(len(space.bits), 1), Block()
-    fine = Level(space, 1, -1, np.array([0, 9]), Level(space, -1, -1, np.array([0, 0]), None))
+    levels, sites = Levels(space), Sites(space)
+    fine = Level(space, 1, -1, np.array([0, 9]), Level(space, -1, -1, np.array([0, 0])))
     for arm in range(512):
         mean = np.sqrt(tau) * rng.standard_normal()
         for _ in range(int(rng.integers(2, 10))):
             digits = space.digits(space.arms[arm], arm)
-            site = sites.add(digits, np.array([mean + sigma * rng.standard_normal()]))
-            block.cell_of[site] = fine.cell(digits)
-    levels.levels = [(fine, {}), (fine, {(): block})]
-    levels.expected = lambda *_: (np.zeros((1, 512)), None)  # type: ignore[method-assign]
+            sites.add(digits, np.array([mean + sigma * rng.standard_normal()]))
+    fine.before.add(sites.digits)
+    fine.add(sites.digits)  # of the level before nothing is known but 0
+    levels.levels = [fine.before, fine]
     return levels, sites
 
 
@@ -150,14 +150,14 @@ def test_noise_and_roughness_are_the_variances_of_what_was_drawn(tau: float, sig
     A pair of rewards tells tau with a variance of about 2 (tau + sigma2 / n)^2, where n is 5.5 on average.
     """
     levels, sites = _hierarchy(tau, sigma, 1)
-    noise = levels.noise(sites, sites.variance())[0]
-    told = sites.n.sum() - 512
+    noise = levels.noise(sites)[0]
+    told = sites.sums[0].sum() - 512
     assert abs(noise - sigma**2) < 5 * sigma**2 * np.sqrt(2 / told) + 4 * sites.variance()[0] / told
-    prior = np.array([0.25])
-    roughness = levels.roughness(1, sites, prior)[0]
-    error = 5 * np.sqrt(2 / 512) * 1.3 * (tau + sigma**2 / 4) + 2 * 0.25 / 512
+    prior = PLAIN.prior_roughness * sites.variance()[0]
+    roughness = levels.roughness(1, sites)[0]
+    error = 5 * np.sqrt(2 / 512) * 1.3 * (tau + sigma**2 / 4) + 2 * prior / 512
     assert abs(roughness - tau) < error
-    assert roughness >= PLAIN.least_roughness * 0.25
+    assert roughness >= PLAIN.least_roughness * prior
 
 
 def test_the_front_by_comparing_all_pairs() -> None:
@@ -168,4 +168,5 @@ def test_the_front_by_comparing_all_pairs() -> None:
             not any((means[:, b] >= means[:, a]).all() and (means[:, b] > means[:, a]).any() for b in range(n))
             for a in range(n)
         ]
-        assert front_of(means).tolist() == expected
+        model = Model(Problem(context=[], arm=[Real("y")], objectives=[Objective(f"r{o}") for o in range(d)]), PLAIN)
+        assert model.choose(means, np.ones((d, n))).tolist() == expected

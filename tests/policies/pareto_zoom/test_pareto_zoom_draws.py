@@ -13,9 +13,9 @@ from paretozoom import Categorical, Finite, Objective, PaperTask, ParetoZoom, Pr
 from paretozoom.kernels.pareto_zoom import memory as m
 from paretozoom.kernels.pareto_zoom.settings import Settings
 from paretozoom.policies.pareto_zoom.memory import ALL_BITS, bits_of
-from paretozoom.policies.pareto_zoom.model.along_front import weigh
 from paretozoom.problem.feasible import encode_feasible
 from paretozoom.simulation import simulate_in_chunks
+from tests.kernels.pareto_zoom.along_front import weigh
 from tests.policies.pareto_zoom.side_by_side import Both
 from tests.reference.play import World
 from tests.reference.problems import PROBLEMS, feasible_sets

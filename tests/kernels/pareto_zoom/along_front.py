@@ -1,4 +1,4 @@
-"""Even play along the front in the space of objectives."""
+"""Even play along the front in the space of objectives, in NumPy: what kernels must weigh."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import itertools
 
 import numpy as np
 
-from paretozoom.policies.pareto_zoom.model.space import Array
+from paretozoom.problem.dimensions import Floats
 
 
-def weigh(vectors: Array) -> Array:
+def weigh(vectors: Floats) -> Floats:
     """How much of the front each of its vectors (rows) stands for, objectives being divided by their range.
 
     A pair of numbers stands for half of the way to the next one on both sides, a longer vector for a ball that reaches
