@@ -23,8 +23,16 @@ class Away(StoreError):
     """
 
 
+class Busy(Away):
+    """The database did not do it in time: somebody else has it locked, or it hangs."""
+
+
 class Full(StoreError):
     """There is no space left."""
+
+
+class ReadOnly(StoreError):
+    """The database takes no writes."""
 
 
 class Conflict(StoreError):
@@ -98,6 +106,10 @@ class Store(Protocol):
 
     def lock(self, log: str) -> Lock:
         """Take the right to write to a log, or raise `Locked`."""
+        ...
+
+    def check(self, *, by_writing: bool = False) -> None:
+        """Raise what would keep an append from being written; a full disk is seen by writing only."""
         ...
 
     def close(self) -> None:

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import sqlalchemy as sa
 
 from paretozoom.records import Refused
-from paretozoom.store.base import Addition, Away, Conflict, Lock, Repeated, StoreError
+from paretozoom.store.base import Addition, Busy, Conflict, Lock, Repeated, StoreError
 from paretozoom.store.events import Decided, Entry, Event, from_json, number_of_decision, to_json
 from paretozoom.store.tables import events, logs, snapshots
 
@@ -28,6 +28,8 @@ _request = re.compile(r"[^\0\ud800-\udfff]{0,200}")
 _here = logs.c.name == sa.bindparam("of"), logs.c.head == sa.bindparam("at")
 _advance = logs.update().where(*_here).values(head=sa.bindparam("to"))
 _start = logs.insert().values(name=sa.bindparam("of"), head=sa.bindparam("to"))
+_some = logs.c.id == sa.select(sa.func.min(logs.c.id)).scalar_subquery()
+_move = logs.update().where(_some).values(head=logs.c.head + sa.bindparam("by"))
 _find = sa.select(logs.c.id, logs.c.head).where(logs.c.name == sa.bindparam("of"))
 
 
@@ -50,6 +52,10 @@ class Engine(Protocol):
 
     def lock(self, log: str) -> Lock:
         """Take the right to write to a log, or raise `Locked`."""
+        ...
+
+    def check(self, connection: sa.Connection) -> None:
+        """Raise what would keep a transaction from writing."""
         ...
 
     def failure(self, error: sa.exc.DBAPIError) -> StoreError:
@@ -92,7 +98,8 @@ class SqlStore:
     def append(self, additions: Sequence[Addition]) -> None:
         """Add to some logs in one transaction; all or nothing."""
         ids: dict[str, int] = {}
-        with self._reporting(), self._engine.connect().execution_options(writes=True) as connection, connection.begin():
+        large = any(addition.snapshot is not None for addition in additions)
+        with self._writing(large=large) as connection:
             rows = [row for addition in additions for row in self._advanced(connection, addition, ids)]
             if rows:
                 self._own.insert(connection, rows)
@@ -192,7 +199,7 @@ class SqlStore:
 
     def snapshot(self, log: str, until: int | None = None) -> tuple[int, bytes] | None:
         """The newest snapshot (at most until an entry): the number of its last entry, and its bytes."""
-        with self._reporting(), self._engine.connect() as connection:
+        with self._reporting(), self._engine.connect().execution_options(large=True) as connection:
             here = snapshots.c.log == self._id(connection, log, self._ids)
             wanted = sa.select(snapshots.c.seq, snapshots.c.body).where(here)
             if until is not None:
@@ -207,11 +214,26 @@ class SqlStore:
         self._locks[log] = lock
         return lock
 
+    def check(self, *, by_writing: bool = False) -> None:
+        """Raise what would keep an append from being written; a full disk is seen by writing only."""
+        with self._writing() as connection:
+            self._own.check(connection)
+            if by_writing:
+                for there_and_back in (1, -1):  # SQLite would not write what does not change
+                    connection.execute(_move, {"by": there_and_back})
+
     def close(self) -> None:
         """Let go of everything."""
         for lock in self._locks.values():
             lock.release()
         self._engine.dispose()
+
+    @contextmanager
+    def _writing(self, large: bool = False) -> Iterator[sa.Connection]:
+        """A transaction that writes; with much to write it may take long."""
+        options = {"writes": True, "large": large}
+        with self._reporting(), self._engine.connect().execution_options(**options) as connection, connection.begin():
+            yield connection
 
     @contextmanager
     def _reporting(self) -> Iterator[None]:
@@ -224,7 +246,7 @@ class SqlStore:
         except sa.exc.DBAPIError as error:
             raise self._own.failure(error) from error
         except sa.exc.TimeoutError as error:
-            raise Away(str(error)) from error
+            raise Busy(str(error)) from error
 
 
 def _place(entry: Entry) -> int:

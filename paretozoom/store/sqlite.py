@@ -9,9 +9,9 @@ from typing import Any
 import filelock
 import sqlalchemy as sa
 
-from paretozoom.store.base import FILE, Away, Full, Lock, Locked, StoreError
+from paretozoom.store.base import FILE, Away, Busy, Full, Lock, Locked, ReadOnly, StoreError
 
-PATIENCE = 5.0  # seconds to wait for another process that writes
+PATIENCE = 3.0  # seconds to wait for another process that writes
 INSERT = "INSERT INTO events (log, seq, time, number, request, body) VALUES (?, ?, ?, ?, ?, ?)"
 INSERT_SNAPSHOT = "INSERT INTO snapshots (log, seq, pinned, body) VALUES (?, ?, ?, zeroblob(?))"
 PIECE = 1 << 20  # bytes
@@ -19,6 +19,8 @@ KINDS = {
     "SQLITE_FULL": Full,
     "SQLITE_IOERR_WRITE": Full,
     "SQLITE_IOERR_SHMSIZE": Full,
+    "SQLITE_BUSY": Busy,
+    "SQLITE_READONLY": ReadOnly,
     "SQLITE_NOTADB": StoreError,
     "SQLITE_CORRUPT": StoreError,
 }
@@ -92,6 +94,9 @@ class Sqlite:
         except OSError as error:
             raise Away(f"{path}: {error.strerror}") from error
         return LockFile(lock)
+
+    def check(self, connection: sa.Connection) -> None:
+        """Raise what would keep a transaction from writing: its beginning has found out."""
 
     def failure(self, error: sa.exc.DBAPIError) -> StoreError:
         """What went wrong, in the store's words."""
