@@ -39,6 +39,7 @@ HEADERS = {
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
 }
 FOR_PAGES = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
+LEFT = "client disconnected prematurely"  # in the framework's words
 SECONDS_BETWEEN_LOOKS = 1.0  # at the log of tokens
 
 
@@ -153,6 +154,8 @@ def _store_failed(_: Request[Any, Any, Any], error: StoreError) -> Response[Fail
 
 def _http(request: Request[Any, Any, Any], error: HTTPException) -> Response[Failure]:
     """What the framework refuses: there is no such path, or a parameter is not what it must be."""
+    if error.detail == LEFT:
+        return _answer(400, "body: it did not arrive")  # and nobody is there to read this
     if error.status_code >= 500:
         return _fail(request, error)
     if error.status_code == 413:

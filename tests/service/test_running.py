@@ -98,6 +98,34 @@ def test_a_signal_ends_a_start_and_does_not_disturb_an_end(tmp_path: Path, phase
     assert [msgspec.json.decode(line)["message"] for line in said.splitlines()] == ["ended"] * (phase == "stop")
 
 
+STUCK = """
+import sys, time
+from pathlib import Path
+from paretozoom.service import Limits
+from paretozoom.service.writing import live
+from paretozoom.service.running import serve
+from paretozoom.store import open_store, sqlite
+
+store = open_store(Path(sys.argv[1]))
+live.compile_policy = lambda _: time.sleep(1_000 if sys.argv[2] == "compiler" else 0)
+if sys.argv[2] == "store":
+    sqlite.LockFile.release = lambda _: time.sleep(1_000)
+serve(store, "127.0.0.1", 0, limits=Limits(seconds_to_end=3.0))
+"""
+
+
+@pytest.mark.parametrize(("where", "code"), [("compiler", 0), ("store", 1)])
+def test_an_end_waits_for_nothing_for_ever(tmp_path: Path, where: str, code: int) -> None:
+    line = [sys.executable, "-c", STUCK, str(tmp_path), where]
+    process = subprocess.Popen(line, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    assert "serving" in process.stderr.readline()
+    process.send_signal(signal.SIGTERM)
+    said = process.communicate(timeout=60)[1]
+    assert process.returncode == code
+    assert ("the end took too long" in said) == bool(code)
+
+
 def test_the_demonstration_plays(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "paretozoom", "demo", "--port", "0", "--rounds", "30", "--rate", "200"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=tmp_path, check=False)

@@ -206,6 +206,11 @@ class LiveExperiments:
 
     # Compiling.
 
+    @property
+    def is_compiling(self) -> bool:
+        """Whether kernels are being compiled at the moment."""
+        return any(not compilation.done() for compilation in self._compilations.values())
+
     async def compile_all(self) -> None:
         """Compile the kernels of the default policy and of all experiments; then the service is ready."""
         await self._compile_policy(TYPICAL)
@@ -228,7 +233,7 @@ class LiveExperiments:
             loop = asyncio.get_running_loop()
             compilation = loop.run_in_executor(self._compiling_thread, compile_policy, created)
             self._compilations[created.policy] = compilation
-        await self._compilations[created.policy]
+        await asyncio.shield(self._compilations[created.policy])
 
     def _spawn(self, work: Any) -> None:
         task = asyncio.create_task(work)
