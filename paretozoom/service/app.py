@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
@@ -38,6 +38,7 @@ HEADERS = {
     "cache-control": "no-store",
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
 }
+SOON = {"retry-after": "1"}
 FOR_PAGES = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
 LEFT = "client disconnected prematurely"  # in the framework's words
 SECONDS_BETWEEN_LOOKS = 1.0  # at the log of tokens
@@ -108,18 +109,19 @@ async def life(app: Litestar) -> AsyncIterator[None]:
 
 
 async def _watch(tokens: Tokens, experiments: LiveExperiments) -> None:
-    """See new and revoked tokens within a second; and lock the store again after its database was away."""
+    """See new and revoked tokens within a second; whether the store is there, and lock it again after it was away."""
+    looks: list[tuple[str, Callable[[], Awaitable[None]]]] = [
+        ("tokens cannot be read", lambda: experiments.in_reading_thread(tokens.refresh, experiments.store)),
+        ("the store cannot be held", experiments.lock_store_again),
+        ("the store cannot be written to", experiments.check_store),
+    ]
     while True:
         await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
-        try:
-            await asyncio.to_thread(tokens.refresh, experiments.store)
-        except Exception as error:  # whatever it is, looking must go on, or what is revoked would be let in
-            log.warning("tokens cannot be read", extra={"error": str(error)})
-            continue
-        try:
-            await experiments.lock_store_again()
-        except Exception as error:
-            log.warning("the store cannot be held", extra={"error": str(error)})
+        for otherwise, look in looks:
+            try:
+                await look()
+            except Exception as error:  # whatever it is, looking must go on, or what is revoked would be let in
+                log.warning(otherwise, extra={"error": str(error)})
 
 
 async def _secure(response: Response[Any]) -> Response[Any]:
@@ -131,7 +133,7 @@ async def _secure(response: Response[Any]) -> Response[Any]:
 
 
 def _answer(status: int, detail: str, more: Mapping[str, str] | None = None) -> Response[Failure]:
-    also = {503: {"retry-after": "1"}, 401: {"www-authenticate": "Bearer"}}.get(status, {})
+    also = {429: SOON, 503: SOON, 401: {"www-authenticate": "Bearer"}}.get(status, {})
     headers = {**HEADERS, **also, **(more or {})}
     return Response(Failure(status, detail), status_code=status, headers=headers, media_type="application/json")
 

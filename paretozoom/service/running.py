@@ -25,6 +25,7 @@ from paretozoom.service.limits import Limits
 from paretozoom.store import Store
 
 log = logging.getLogger("paretozoom")
+SECONDS_OF_A_THREAD = 0.0005  # while one encodes what is written, the loop waits for the interpreter
 USUAL = set(vars(logging.makeLogRecord({}))) | {"message", "asctime", "color_message", "taskName"}
 
 
@@ -114,6 +115,7 @@ def serve(store: Store, host: str, port: int, *, limits: Limits | None = None) -
             "create one first: paretozoom token create --scope admin, with the same --store"
         )
     log_in_json()
+    sys.setswitchinterval(SECONDS_OF_A_THREAD)
     give_back_large_blocks()
     limits = limits or Limits()
     app = create_app(store, limits=limits)

@@ -108,7 +108,7 @@ class Store(Protocol):
         """Take the right to write to a log, or raise `Locked`."""
         ...
 
-    def check(self, *, by_writing: bool = False) -> None:
+    def check(self, by_writing: bool = False) -> None:
         """Raise what would keep an append from being written; a full disk is seen by writing only."""
         ...
 

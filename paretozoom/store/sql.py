@@ -214,7 +214,7 @@ class SqlStore:
         self._locks[log] = lock
         return lock
 
-    def check(self, *, by_writing: bool = False) -> None:
+    def check(self, by_writing: bool = False) -> None:
         """Raise what would keep an append from being written; a full disk is seen by writing only."""
         with self._writing() as connection:
             self._own.check(connection)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
@@ -59,17 +59,24 @@ class Pending:
         self._status = experiment.status
         self._scratch = np.empty(len(experiment.problem.objectives))
 
-    def all_or_none(self, act: Callable[[Pending, Given], Answer], wanted: Mapping[str, Given]) -> list[Answer]:
-        """Do the same with all of some wishes, by their places in a request; if one raises, none is done."""
+    def all_or_none(
+        self, act: Callable[[Pending, Given], Answer], wanted: Mapping[str, Given]
+    ) -> Generator[None, None, list[Answer]]:
+        """Do the same with all of some wishes, by their places in a request, step by step; if one raises, or something
+        is thrown in between, none is done.
+        """
         before = len(self.events), dict(self._decided_before), self._decided, dict(self._told), dict(self._closed)
-        place = ""
+        place, answers = "", []
         try:
-            return [act(self, wanted[place := one]) for one in wanted]
+            for place in wanted:
+                answers.append(act(self, wanted[place]))
+                yield
         except Exception:
             count, self._decided_before, self._decided, self._told, self._closed = before
             del self.events[count:]
             with at(place):
                 raise
+        return answers
 
     # Decisions.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -17,7 +17,7 @@ from paretozoom.service.declined import Declined
 from paretozoom.service.experiments.outcomes import Outcome, declined_as_closed, history_of
 from paretozoom.service.experiments.pending import NotOpen, Pending
 from paretozoom.service.http.bodies import RequestId
-from paretozoom.service.http.shared import ONE, WHY_NOT, Named, Numbered, checked_batch
+from paretozoom.service.http.shared import ONE, WHY_NOT, AnyRequest, Named, Numbered, checked_batch, has_left
 from paretozoom.store.events import Decided
 
 
@@ -70,22 +70,22 @@ class DecisionState(msgspec.Struct, frozen=True):
 
 
 @post(ONE + "/decisions", before_request=needs("decide"), responses=WHY_NOT, summary="Decide")
-async def decide(name: Named, data: JSONBody[NewDecision], state: State) -> DecisionAnswer:
+async def decide(name: Named, data: JSONBody[NewDecision], request: AnyRequest, state: State) -> DecisionAnswer:
     """An arm for a context, drawn fairly among those that may be Pareto optimal."""
     began = time.perf_counter()
     ids = () if data.request_id is None else (data.request_id,)
-    decided = await state.writer.submit(name, lambda pending: _decide(pending, data), ids)
+    decided = await state.writer.submit(name, lambda pending: _decide(pending, data), ids, left=has_left(request))
     state.meters.took("decide", began)
     return DecisionAnswer.of(decided)
 
 
 @post(ONE + "/decisions/batch", before_request=needs("decide"), responses=WHY_NOT, summary="Decide many")
-async def decide_many(name: Named, data: JSONBody[NewDecisions], state: State) -> DecisionAnswers:
+async def decide_many(name: Named, data: JSONBody[NewDecisions], request: AnyRequest, state: State) -> DecisionAnswers:
     """Decisions for many contexts; if one is refused, none is made."""
     began = time.perf_counter()
     wanted = checked_batch(state.experiments.limits.batch, "decisions", data.decisions)
     ids = [one.request_id for one in data.decisions if one.request_id is not None]
-    decided = await state.writer.submit(name, _decide_all(wanted), ids)
+    decided = await state.writer.submit(name, _decide_all(wanted), ids, size=len(wanted), left=has_left(request))
     state.meters.took("decide batch", began)
     return DecisionAnswers([DecisionAnswer.of(one) for one in decided])
 
@@ -94,7 +94,7 @@ def _decide(pending: Pending, data: NewDecision) -> Decided:
     return pending.decide(data.context, feasible=data.feasible, request=data.request_id, deferred=data.deferred)
 
 
-def _decide_all(wanted: dict[str, NewDecision]) -> Callable[[Pending], list[Decided]]:
+def _decide_all(wanted: dict[str, NewDecision]) -> Callable[[Pending], Generator[None, None, list[Decided]]]:
     return lambda pending: pending.all_or_none(_decide, wanted)
 
 

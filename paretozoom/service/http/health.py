@@ -11,6 +11,10 @@ from paretozoom.service.access.guard import caller_of, needs
 from paretozoom.service.declined import Declined
 from paretozoom.service.http.shared import WHY_NOT, AnyRequest
 from paretozoom.service.watching.meters import Meters
+from paretozoom.service.writing.health import WORDS
+from paretozoom.service.writing.live import LiveExperiments
+
+SECONDS_BEHIND = 3.0
 
 
 @get("/live", media_type=MediaType.TEXT, summary="Is it alive?")
@@ -21,9 +25,16 @@ async def live() -> str:
 
 @get("/ready", media_type=MediaType.TEXT, responses={503: WHY_NOT[503]}, summary="Can it decide?")
 async def ready(state: State) -> str:
-    """Once the logs are read and the kernels compiled."""
-    if not state.experiments.compiled:
+    """Once the logs are read and the kernels compiled, and as long as the store can be written to."""
+    experiments: LiveExperiments = state.experiments
+    if not experiments.compiled:
         raise Declined(503, "kernels are being compiled")
+    store = experiments.health.state
+    if store != "fine":
+        raise Declined(503, WORDS[store])
+    behind = state.writer.oldest()
+    if behind > SECONDS_BEHIND:
+        raise Declined(503, f"the service is behind: a request waits for {behind:.1f} seconds already")
     return "ready\n"
 
 

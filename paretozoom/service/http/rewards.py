@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 
 import msgspec
 from litestar import post
@@ -15,7 +15,7 @@ from paretozoom.service.declined import at
 from paretozoom.service.experiments.outcomes import check_repeated
 from paretozoom.service.experiments.pending import NotOpen, Pending
 from paretozoom.service.http.bodies import Id, Reward
-from paretozoom.service.http.shared import ONE, WHY_NOT, Named, checked_batch
+from paretozoom.service.http.shared import ONE, WHY_NOT, AnyRequest, Named, checked_batch, has_left
 
 
 class NewReward(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -39,29 +39,29 @@ class RewardAnswer(msgspec.Struct, frozen=True):
 
 
 @post(ONE + "/rewards", before_request=needs("reward"), responses=WHY_NOT, status_code=200, summary="Reward")
-async def reward(name: Named, data: JSONBody[NewReward], state: State) -> RewardAnswer:
+async def reward(name: Named, data: JSONBody[NewReward], request: AnyRequest, state: State) -> RewardAnswer:
     """The reward of a decision, whole or in parts, now or late; the same again changes nothing."""
     began = time.perf_counter()
-    news = await _reward(state, name, {"": data})
+    news = await _reward(state, request, name, {"": data})
     state.meters.took("reward", began)
     return RewardAnswer(news, 1 - news)
 
 
 @post(ONE + "/rewards/batch", before_request=needs("reward"), responses=WHY_NOT, status_code=200, summary="Reward many")
-async def reward_many(name: Named, data: JSONBody[NewRewards], state: State) -> RewardAnswer:
+async def reward_many(name: Named, data: JSONBody[NewRewards], request: AnyRequest, state: State) -> RewardAnswer:
     """Rewards of many decisions; if one is refused, none is taken."""
     began = time.perf_counter()
-    news = await _reward(state, name, checked_batch(state.experiments.limits.batch, "rewards", data.rewards))
+    news = await _reward(state, request, name, checked_batch(state.experiments.limits.batch, "rewards", data.rewards))
     state.meters.took("reward batch", began)
     return RewardAnswer(news, len(data.rewards) - news)
 
 
-async def _reward(state: State, name: str, rewards: dict[str, NewReward]) -> int:
+async def _reward(state: State, request: AnyRequest, name: str, rewards: dict[str, NewReward]) -> int:
     """How many of some rewards, by their places, are news; what is not open is looked up in the log."""
     left = rewards
     while left:
         try:
-            return sum(await state.writer.submit(name, _tell_all(left)))
+            return sum(await state.writer.submit(name, _tell_all(left), size=len(left), left=has_left(request)))
         except NotOpen as closed:
             events = [entry.event for entry in await state.experiments.entries_about(name, closed.number)]
             for place, one in left.items():
@@ -72,7 +72,7 @@ async def _reward(state: State, name: str, rewards: dict[str, NewReward]) -> int
     return 0
 
 
-def _tell_all(rewards: dict[str, NewReward]) -> Callable[[Pending], list[bool]]:
+def _tell_all(rewards: dict[str, NewReward]) -> Callable[[Pending], Generator[None, None, list[bool]]]:
     return lambda pending: pending.all_or_none(_tell, rewards)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any, TypeVar
 
 import numpy as np
@@ -13,6 +14,7 @@ from litestar.params import PathParameter
 from paretozoom.problem import Problem
 from paretozoom.records import Refused
 from paretozoom.service.http.bodies import LARGEST, NAME, Failure
+from paretozoom.service.writing.submission import nobody_left
 
 ALL = "/v1/experiments"
 ONE = "/v1/experiments/{name:str}"
@@ -44,6 +46,12 @@ def checked_batch(most: int, field: str, given: list[Entry]) -> dict[str, Entry]
     if not 1 <= len(given) <= most:
         raise Refused(f"{field}: {len(given)} given, expected 1 to {most}")
     return {f"{field}[{k}]": entry for k, entry in enumerate(given)}
+
+
+def has_left(request: AnyRequest) -> Callable[[], bool]:
+    """Whether the caller of a request has left, at any later time; never, where the server does not say it."""
+    found: Callable[[], bool] = request.scope["state"].get("left", nobody_left)
+    return found
 
 
 def check_default(problem: Problem, default: dict[str, float] | None) -> None:

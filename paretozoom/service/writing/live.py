@@ -7,8 +7,9 @@ import gc
 import logging
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, TypeVar
 
 from paretozoom.service.access.tokens import ADMIN_LOG
@@ -18,13 +19,17 @@ from paretozoom.service.experiments.experiment import Experiment
 from paretozoom.service.experiments.fairness import RecentFairness
 from paretozoom.service.experiments.pending import Pending
 from paretozoom.service.limits import Limits
+from paretozoom.service.writing.health import StoreHealth
 from paretozoom.service.writing.loading import load_experiment
 from paretozoom.service.writing.store_lock import StoreLock
-from paretozoom.store import Addition, Conflict, Entry, Lock, Store, StoreError
+from paretozoom.store import Addition, Conflict, Entry, Full, Lock, Store, StoreError
 from paretozoom.store.events import Activated, Created, Decided
 
 log = logging.getLogger("paretozoom")
 Answer = TypeVar("Answer")
+LATE_AT_ONCE = 1_000  # decisions that expire in one transaction
+SECONDS_WITHOUT_CHECK = 1.0  # after the store was written to
+READERS = 4  # threads that read the store, or encode a copy
 
 
 class LiveExperiment:
@@ -47,8 +52,8 @@ class LiveExperiment:
         deadlines = ((waiting.deadline, number) for number, waiting in experiment.open_decisions.items())
         self.deadlines = deque(sorted((deadline, number) for deadline, number in deadlines if deadline is not None))
 
-    def commit(self, pending: Pending) -> None:
-        """Take in events that were written down."""
+    def commit(self, pending: Pending) -> Iterator[None]:
+        """Take in events that were written down, step by step."""
         experiment = pending.experiment
         for event in pending.events:
             experiment.fold(Entry(experiment.seq + 1, pending.now, event))
@@ -58,6 +63,7 @@ class LiveExperiment:
             if deadline is not None and isinstance(event, (Decided, Activated)):
                 number = event.decision.number if isinstance(event, Decided) else event.number
                 self.deadlines.append((deadline, number))
+            yield
 
     @property
     def unsaved(self) -> int:
@@ -66,12 +72,19 @@ class LiveExperiment:
             return 0
         return self.experiment.seq - self.snapshot_seq
 
-    def pop_late(self, now: float) -> list[int]:
-        """The decisions whose deadlines have come, each named once."""
-        numbers = []
-        while self.deadlines and self.deadlines[0][0] <= now:
+    def late(self, now: float) -> list[int]:
+        """Decisions whose time is over, not more than one group should close."""
+        numbers: list[int] = []
+        if self.experiment is None or not self.compiled:
+            return numbers
+        while self.deadlines and self.deadlines[0][0] <= now and len(numbers) < LATE_AT_ONCE:
             numbers.append(self.deadlines.popleft()[1])
         return numbers
+
+    def next_deadline(self) -> float | None:
+        """When a decision expires next."""
+        known = self.experiment is not None and self.compiled and self.deadlines
+        return self.deadlines[0][0] if known else None
 
     def state(self) -> Experiment:
         """The experiment, if it is known how far it is."""
@@ -99,9 +112,10 @@ class LiveExperiments:
         self.now = now
         self.by_name: dict[str, LiveExperiment] = {}
         self.compiled = False  # the kernels of all that were there at the start
-        self.changed = asyncio.Event()  # an experiment can be used that could not before
+        self.health = StoreHealth(self.limits.seconds_to_answer)
         self._store_lock = StoreLock(store)
         self._store_thread = ThreadPoolExecutor(1, "paretozoom-store")
+        self._reading_threads = ThreadPoolExecutor(READERS, "paretozoom-read")
         self._compiling_thread = ThreadPoolExecutor(1, "paretozoom-compile")
         self._compilations: dict[str, asyncio.Future[None]] = {}  # by policy
         self._creating = asyncio.Lock()
@@ -132,11 +146,32 @@ class LiveExperiments:
             await self.in_store_thread(live.lock.release)
         await self.in_store_thread(self._store_lock.release)
         self._store_thread.shutdown()
+        self._reading_threads.shutdown(wait=False, cancel_futures=True)
         self._compiling_thread.shutdown(wait=False, cancel_futures=True)
 
     async def in_store_thread(self, function: Callable[..., Answer], *arguments: Any) -> Answer:
         """Call what uses the store, one call after another."""
-        return await asyncio.get_running_loop().run_in_executor(self._store_thread, lambda: function(*arguments))
+        writes = function in (self.store.append, self.store.check)
+        call = partial(self.health.call, partial(function, *arguments), writes)
+        return await asyncio.get_running_loop().run_in_executor(self._store_thread, call)
+
+    async def check_store(self) -> None:
+        """Find out whether the store can be written to, unless it just was."""
+        if self.health.is_known(SECONDS_WITHOUT_CHECK) or self._stopping:
+            return
+        await self.in_store_thread(self.store.check, isinstance(self.health.failure, Full))
+
+    async def in_reading_thread(self, function: Callable[..., Answer], *arguments: Any) -> Answer:
+        """Call what reads the store, or encodes a copy."""
+        return await asyncio.get_running_loop().run_in_executor(self._reading_threads, partial(function, *arguments))
+
+    async def look(self, function: Callable[..., Answer], *arguments: Any) -> Answer:
+        """Call what reads the store for a request, which does not wait for ever."""
+        try:
+            async with asyncio.timeout(self.limits.seconds_to_answer):
+                return await self.in_reading_thread(function, *arguments)
+        except TimeoutError:
+            raise Declined(503, "the store did not answer in time") from None
 
     # Experiments.
 
@@ -152,7 +187,7 @@ class LiveExperiments:
 
     async def entries_about(self, name: str, number: int) -> list[Entry]:
         """All that the log says of a decision."""
-        return await asyncio.to_thread(lambda: list(self.store.read(name, number=number)))
+        return await self.look(lambda: list(self.store.read(name, number=number)))
 
     async def create(self, name: str, created: Created, snapshot: bytes | None = None) -> Experiment:
         """Begin an experiment, from a snapshot if there is one."""
@@ -165,9 +200,9 @@ class LiveExperiments:
             if snapshot is None:
                 experiment = Experiment(name, Entry(1, now, created))
             else:
-                experiment = Experiment.load(name, snapshot)
+                experiment = await self.in_reading_thread(Experiment.load, name, snapshot)
                 experiment.created, experiment.created_at, experiment.seq = created, now, 1
-            data = None if snapshot is None else experiment.dump().to_bytes()
+            data = None if snapshot is None else await self.in_reading_thread(experiment.dump().to_bytes)
             lock = await self.in_store_thread(self.store.lock, name)
             try:
                 addition = Addition(name, 0, [created], now, snapshot=data, pinned=True)
@@ -189,14 +224,14 @@ class LiveExperiments:
         """Read an experiment from its log, with the lock in hand."""
         live.read_at = self.now()
 
-        def load() -> tuple[Experiment, int]:
+        def lock() -> None:
             if not live.lock.is_held():
                 live.lock.release()
                 live.lock = self.store.lock(live.name)
-            return load_experiment(self.store, live.name)
 
         try:
-            experiment, snapshot_seq = await self.in_store_thread(load)
+            await self.in_store_thread(lock)
+            experiment, snapshot_seq = await self.in_reading_thread(load_experiment, self.store, live.name)
         except StoreError as error:
             log.warning("an experiment cannot be read", extra={"experiment": live.name, "error": str(error)})
         else:
@@ -226,7 +261,6 @@ class LiveExperiments:
             return
         await self._compile_policy(live.experiment.created)
         live.compiled = True
-        self.changed.set()  # a deadline may have passed meanwhile
 
     async def _compile_policy(self, created: Created) -> None:
         if created.policy not in self._compilations:
