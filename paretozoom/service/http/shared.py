@@ -32,6 +32,7 @@ FAILURES = {
     409: "it contradicts what was said before",
     410: "it is over: expired, cancelled or retired",
     413: "the body is too large",
+    415: "the body is not of the type that is wanted",
     429: "a limit is reached",
     503: "the store cannot be reached, or kernels are being compiled; nothing was acknowledged",
     507: "the store has no space left; nothing was written",

@@ -14,10 +14,10 @@ from paretozoom.records import Refused
 from paretozoom.service.access.guard import caller_of, needs
 from paretozoom.service.experiments.experiment import Experiment
 from paretozoom.service.http.bodies import ExperimentAnswer, NewExperiment
+from paretozoom.service.http.decoding import BYTES, check_type
 from paretozoom.service.http.shared import ONE, WHY_NOT, AnyRequest, Named, check_default
 from paretozoom.service.writing.live import LiveExperiments
 
-BYTES = "application/octet-stream"
 LARGEST_SNAPSHOT = 256_000_000
 GIVEN = ("problem", "policy", "parameters", "seed", "wait", "default")
 
@@ -50,6 +50,7 @@ class _Import(Operation):
 )
 async def import_snapshot(name: Named, request: AnyRequest, state: State) -> ExperimentAnswer:
     """Begin an experiment from a snapshot that was exported before, here or elsewhere."""
+    check_type(request, BYTES, or_none=True)  # no page can send a PUT without asking
     data = await request.body()
     experiments: LiveExperiments = state.experiments
     loaded = await experiments.in_reading_thread(Experiment.load, name, data)
