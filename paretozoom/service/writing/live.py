@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from paretozoom.service.access.tokens import ADMIN_LOG
 from paretozoom.service.declined import Declined
-from paretozoom.service.experiments.compiling import TYPICAL, compile_policy
+from paretozoom.service.experiments.compiling import TYPICAL, compile_policy, kind_of
 from paretozoom.service.experiments.experiment import Experiment
 from paretozoom.service.experiments.fairness import RecentFairness
 from paretozoom.service.experiments.pending import Pending
@@ -117,7 +117,7 @@ class LiveExperiments:
         self._store_thread = ThreadPoolExecutor(1, "paretozoom-store")
         self._reading_threads = ThreadPoolExecutor(READERS, "paretozoom-read")
         self._compiling_thread = ThreadPoolExecutor(1, "paretozoom-compile")
-        self._compilations: dict[str, asyncio.Future[None]] = {}  # by policy
+        self._compilations: dict[tuple[object, ...], asyncio.Future[None]] = {}  # by kind
         self._creating = asyncio.Lock()
         self._stopping = False
         self._tasks: set[asyncio.Task[None]] = set()
@@ -263,11 +263,11 @@ class LiveExperiments:
         live.compiled = True
 
     async def _compile_policy(self, created: Created) -> None:
-        if created.policy not in self._compilations:
+        kind = kind_of(created)
+        if kind not in self._compilations:
             loop = asyncio.get_running_loop()
-            compilation = loop.run_in_executor(self._compiling_thread, compile_policy, created)
-            self._compilations[created.policy] = compilation
-        await asyncio.shield(self._compilations[created.policy])
+            self._compilations[kind] = loop.run_in_executor(self._compiling_thread, compile_policy, created)
+        await asyncio.shield(self._compilations[kind])
 
     def _spawn(self, work: Any) -> None:
         task = asyncio.create_task(work)
