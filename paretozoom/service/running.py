@@ -25,7 +25,7 @@ from paretozoom.service.limits import Limits
 from paretozoom.store import Store
 
 log = logging.getLogger("paretozoom")
-SECONDS_OF_A_THREAD = 0.0005  # while one encodes what is written, the loop waits for the interpreter
+SECONDS_OF_A_THREAD = 0.0001  # while one encodes what is written, the loop waits for the interpreter
 USUAL = set(vars(logging.makeLogRecord({}))) | {"message", "asctime", "color_message", "taskName"}
 
 

@@ -19,7 +19,7 @@ from paretozoom.store import Addition, Conflict, Full, Locked, ReadOnly, Repeate
 from paretozoom.store.events import Decided
 
 log = logging.getLogger("paretozoom")
-SECONDS_OF_A_TURN = 0.0005  # a request of a neighbour meets some ten turns on its way
+SECONDS_OF_A_TURN = 0.0002  # a request of a neighbour meets some ten turns on its way
 SECONDS_BETWEEN_TRIES = 1.0  # to reach a store that is away
 
 
