@@ -48,13 +48,16 @@ def serve(
     port: Annotated[int, typer.Option(help="0: any that is free.")] = 8080,
     durability: Durability = "commit",
     policy: Policies = None,
+    access_log: Annotated[
+        bool, typer.Option("--access-log", help="A line of the log for each answer, which says who asked.")
+    ] = False,
 ) -> None:
     """Serve decisions over HTTP: two requests, one for an arm and one for its reward."""
     from paretozoom.service.running import serve as run
 
     _admit(policy)
     with _open(store, durability, new=True) as opened:
-        run(opened, host, port)
+        run(opened, host, port, access_log=access_log)
 
 
 @app.command()

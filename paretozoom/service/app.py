@@ -26,6 +26,7 @@ from paretozoom.service.http.docs_page import PlainPage
 from paretozoom.service.http.openapi import complete
 from paretozoom.service.limits import Limits
 from paretozoom.service.watching.meters import Meters
+from paretozoom.service.watching.requests import Watched, id_of
 from paretozoom.service.writing.live import LiveExperiments
 from paretozoom.service.writing.writer import Writer
 from paretozoom.store import Full, Locked, Store, StoreError
@@ -44,15 +45,18 @@ LEFT = "client disconnected prematurely"  # in the framework's words
 SECONDS_BETWEEN_LOOKS = 1.0  # at the log of tokens
 
 
-def create_app(store: Store, *, limits: Limits | None = None, snapshot_every: int = 100_000) -> Litestar:
+def create_app(
+    store: Store, *, limits: Limits | None = None, snapshot_every: int = 100_000, access_log: bool = False
+) -> Litestar:
     """The service over a store; as long as it has no tokens, anyone who reaches it may do anything."""
     limits = limits or Limits()
     experiments = LiveExperiments(store, limits)
-    writer = Writer(experiments, snapshot_every=snapshot_every)
+    meters, tokens = Meters(), Tokens()
+    writer = Writer(experiments, snapshot_every=snapshot_every, timed=meters.timed)
     app = Litestar(
         ROUTES,
         lifespan=[life],
-        state=State({"experiments": experiments, "writer": writer, "tokens": Tokens(), "meters": Meters()}),
+        state=State({"experiments": experiments, "writer": writer, "tokens": tokens, "meters": meters}),
         exception_handlers={
             Declined: _decline,
             Refused: _refuse,
@@ -64,6 +68,7 @@ def create_app(store: Store, *, limits: Limits | None = None, snapshot_every: in
         return_dto=None,
         request_max_body_size=limits.body,
         after_request=_secure,
+        before_send=[Watched(meters, tokens, access_log).begin],
         openapi_config=OpenAPIConfig(
             title="paretozoom",
             version=paretozoom.__version__,
@@ -174,5 +179,5 @@ def _http(request: Request[Any, Any, Any], error: HTTPException) -> Response[Fai
 
 
 def _fail(request: Request[Any, Any, Any], error: Exception) -> Response[Failure]:
-    log.error("a request failed", exc_info=error, extra={"path": request.url.path})
+    log.error("a request failed", exc_info=error, extra={"path": request.url.path, "request": id_of(request.scope)})
     return _answer(500, "the service made a mistake; its log says which")

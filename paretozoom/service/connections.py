@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections import Counter
 from typing import Any
 
@@ -107,6 +108,7 @@ class Connection(HttpToolsProtocol):
         super().on_message_begin()
         self._since, self._in_head = self.loop.time(), True
         self.scope["state"]["left"] = self.transport.is_closing
+        self.scope["state"]["began"] = time.time()
 
     def on_headers_complete(self) -> None:
         """Its head is complete."""

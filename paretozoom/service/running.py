@@ -100,7 +100,7 @@ class Seldom(logging.Filter):
         return self._seen[what] <= self.AT_ONCE
 
 
-def serve(store: Store, host: str, port: int, *, limits: Limits | None = None) -> None:
+def serve(store: Store, host: str, port: int, *, limits: Limits | None = None, access_log: bool = False) -> None:
     """Serve a store until a signal ends it; what was acknowledged is finished first.
 
     A start that fails raises why, `Refused` or a `StoreError`, before anything is served.
@@ -118,7 +118,7 @@ def serve(store: Store, host: str, port: int, *, limits: Limits | None = None) -
     sys.setswitchinterval(SECONDS_OF_A_THREAD)
     give_back_large_blocks()
     limits = limits or Limits()
-    app = create_app(store, limits=limits)
+    app = create_app(store, limits=limits, access_log=access_log)
     connections = Connections(limits)
     app.state.connections = connections
     config = uvicorn.Config(

@@ -18,6 +18,7 @@ from paretozoom.service.experiments.outcomes import Outcome, declined_as_closed,
 from paretozoom.service.experiments.pending import NotOpen, Pending
 from paretozoom.service.http.bodies import RequestId
 from paretozoom.service.http.shared import ONE, WHY_NOT, AnyRequest, Named, Numbered, checked_batch, has_left
+from paretozoom.service.watching.requests import note
 from paretozoom.store.events import Decided
 
 
@@ -76,7 +77,9 @@ async def decide(name: Named, data: JSONBody[NewDecision], request: AnyRequest, 
     ids = () if data.request_id is None else (data.request_id,)
     decided = await state.writer.submit(name, lambda pending: _decide(pending, data), ids, left=has_left(request))
     state.meters.took("decide", began)
-    return DecisionAnswer.of(decided)
+    answer = DecisionAnswer.of(decided)
+    note(request.scope, decision=answer.id)
+    return answer
 
 
 @post(ONE + "/decisions/batch", before_request=needs("decide"), responses=WHY_NOT, summary="Decide many")
@@ -87,7 +90,9 @@ async def decide_many(name: Named, data: JSONBody[NewDecisions], request: AnyReq
     ids = [one.request_id for one in data.decisions if one.request_id is not None]
     decided = await state.writer.submit(name, _decide_all(wanted), ids, size=len(wanted), left=has_left(request))
     state.meters.took("decide batch", began)
-    return DecisionAnswers([DecisionAnswer.of(one) for one in decided])
+    answers = [DecisionAnswer.of(one) for one in decided]
+    note(request.scope, decisions=[answers[0].id, answers[-1].id])  # of those that are new, without gaps
+    return DecisionAnswers(answers)
 
 
 def _decide(pending: Pending, data: NewDecision) -> Decided:

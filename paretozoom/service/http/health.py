@@ -43,5 +43,6 @@ async def metrics(request: AnyRequest, state: State) -> Response[bytes]:
     """Counts, open decisions, latencies, mean rewards; of the experiments that the token may read."""
     meters: Meters = state.meters
     return Response(
-        meters.text(state.experiments, caller_of(request).experiment), media_type="text/plain; version=0.0.4"
+        meters.text(state.experiments, state.writer, caller_of(request).experiment),
+        media_type="text/plain; version=0.0.4",
     )

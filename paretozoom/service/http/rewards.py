@@ -16,6 +16,7 @@ from paretozoom.service.experiments.outcomes import check_repeated
 from paretozoom.service.experiments.pending import NotOpen, Pending
 from paretozoom.service.http.bodies import Id, Reward
 from paretozoom.service.http.shared import ONE, WHY_NOT, AnyRequest, Named, checked_batch, has_left
+from paretozoom.service.watching.requests import note
 
 
 class NewReward(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -44,6 +45,7 @@ async def reward(name: Named, data: JSONBody[NewReward], request: AnyRequest, st
     began = time.perf_counter()
     news = await _reward(state, request, name, {"": data})
     state.meters.took("reward", began)
+    note(request.scope, decision=data.decision)
     return RewardAnswer(news, 1 - news)
 
 

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 
 from paretozoom.service.writing.live import LiveExperiments
 from paretozoom.store import Addition, Away, Full, ReadOnly
 
+Timed = Callable[[str, float], None]  # told what took how many seconds
 Waiting = tuple[Addition, "asyncio.Future[None]"]
 
 
 class Commits:
     """Writes one transaction after another."""
 
-    def __init__(self, experiments: LiveExperiments) -> None:
+    def __init__(self, experiments: LiveExperiments, timed: Timed) -> None:
         self._experiments = experiments
+        self.timed = timed
         self._waiting: list[Waiting] = []
         self._task: asyncio.Task[None] | None = None
-        self.took: list[float] = []  # seconds of transactions that nobody has looked at yet
 
     async def write(self, addition: Addition) -> None:
         """Add to a log; returns after the commit, or raises why there was none."""
@@ -45,7 +47,7 @@ class Commits:
             await self._experiments.in_store_thread(self._experiments.store.append, additions)
         except Exception as error:
             return error
-        self.took.append(time.perf_counter() - began)
+        self.timed("commit", time.perf_counter() - began)
         return None
 
 

@@ -126,8 +126,20 @@ class Lane:
             log.error("nothing was written", extra={"error": str(error), "kind": type(error).__name__})
             return
         if pending is not None:
-            for _ in live.commit(pending):
-                await self._pause()
+            await self._learn(pending)
+
+    async def _learn(self, pending: Pending) -> None:
+        """Take in what was written down."""
+        longest = whole = 0.0
+        began = time.perf_counter()
+        for _ in self.live.commit(pending):
+            took = time.perf_counter() - began
+            longest, whole = max(longest, took), whole + took
+            await self._pause()
+            began = time.perf_counter()
+        if pending.events:
+            self._commits.timed("learning", whole)
+            self._commits.timed("longest_event", longest)
 
     async def _prepare(
         self, group: list[Submission], late: list[int], now: float, decided_before: dict[str, Decided]

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, overload
 
 from paretozoom.service.declined import Declined
 from paretozoom.service.experiments.pending import Pending
-from paretozoom.service.writing.commits import Commits
+from paretozoom.service.writing.commits import Commits, Timed
 from paretozoom.service.writing.lane import Lane
 from paretozoom.service.writing.live import LiveExperiments
 from paretozoom.service.writing.submission import Submission, nobody_left
@@ -26,11 +26,13 @@ class Writer:
     what it returns. A function that is a generator may take long: others have their turns between its steps.
     """
 
-    def __init__(self, experiments: LiveExperiments, *, snapshot_every: int = 100_000) -> None:
+    def __init__(
+        self, experiments: LiveExperiments, *, snapshot_every: int = 100_000, timed: Timed = lambda *_: None
+    ) -> None:
         self._experiments = experiments
         self._snapshot_every = snapshot_every
         self._lanes: dict[str, Lane] = {}
-        self.commits = Commits(experiments)
+        self.commits = Commits(experiments, timed)
         self._stopping = False
         self._watching: asyncio.Task[None] | None = None
 
@@ -125,7 +127,9 @@ class Writer:
         """Let go who has waited for too long; see what is due, though no alarm says so: clocks may jump."""
         loop = asyncio.get_running_loop()
         while True:
+            began = loop.time()
             await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
+            self.commits.timed("loop_lag", max(0.0, loop.time() - began - SECONDS_BETWEEN_LOOKS))
             longest = loop.time() - self._experiments.limits.seconds_to_answer
             for lane in self._lanes.values():
                 for submission in (*lane.group, *lane.queue):
