@@ -128,6 +128,7 @@ def create_token(
     experiment: Annotated[str | None, typer.Option(help="The only experiment it is for; all unless given.")] = None,
     expires: Annotated[str | None, typer.Option(help="After so long: 90d, 12h, 30m.")] = None,
     label: Annotated[str, typer.Option(help="For whoever reads the list.")] = "",
+    rate: Annotated[float | None, typer.Option(help="Decisions and rewards per second; no limit unless given.")] = None,
 ) -> None:
     """Create a token and show it, this once: only a hash is kept."""
     import time
@@ -135,7 +136,7 @@ def create_token(
     from paretozoom.service.access.tokens import append_event, new_token
 
     until = None if expires is None else time.time() + _seconds(expires)
-    text, event = new_token(scope, experiment, until, label)
+    text, event = new_token(scope, experiment, until, label, rate)
     with _open(store, "fsync", new=True) as opened:
         append_event(opened, event)
     print(text)

@@ -17,6 +17,7 @@ from litestar.openapi.spec import Components, SecurityScheme
 
 import paretozoom
 from paretozoom.records import Refused
+from paretozoom.service.access.quotas import Quotas
 from paretozoom.service.access.tokens import Tokens
 from paretozoom.service.declined import Declined
 from paretozoom.service.http import ROUTES
@@ -56,7 +57,9 @@ def create_app(
     app = Litestar(
         ROUTES,
         lifespan=[life],
-        state=State({"experiments": experiments, "writer": writer, "tokens": tokens, "meters": meters}),
+        state=State(
+            {"experiments": experiments, "writer": writer, "tokens": tokens, "meters": meters, "quotas": Quotas()}
+        ),
         exception_handlers={
             Declined: _decline,
             Refused: _refuse,
@@ -144,7 +147,7 @@ def _answer(status: int, detail: str, more: Mapping[str, str] | None = None) -> 
 
 
 def _decline(_: Request[Any, Any, Any], error: Declined) -> Response[Failure]:
-    return _answer(error.status, error.detail)
+    return _answer(error.status, error.detail, None if error.after is None else {"retry-after": str(error.after)})
 
 
 def _refuse(_: Request[Any, Any, Any], error: Refused) -> Response[Failure]:

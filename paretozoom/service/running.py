@@ -22,6 +22,7 @@ from paretozoom.service.allocator import give_back_large_blocks
 from paretozoom.service.app import create_app, life
 from paretozoom.service.connections import Connections
 from paretozoom.service.limits import Limits
+from paretozoom.service.notifying import notify, stay_awake
 from paretozoom.store import Store
 
 log = logging.getLogger("paretozoom")
@@ -136,6 +137,7 @@ def serve(store: Store, host: str, port: int, *, limits: Limits | None = None, a
 
     def end() -> None:
         if not server.should_exit:
+            notify("STOPPING=1")
             _end_within(limits.seconds_to_end)
         server.should_exit = True
 
@@ -147,9 +149,10 @@ def serve(store: Store, host: str, port: int, *, limits: Limits | None = None, a
                 log.info("serving", extra={**where, "tokens": len(tokens.by_id)})
             else:
                 log.info("serving without tokens, on loopback only", extra=where)
-            watching = asyncio.create_task(connections.watch())
+            watching = [asyncio.create_task(connections.watch()), asyncio.create_task(stay_awake())]
+            notify("READY=1")  # it listens already; /ready says when it can decide
             await server.serve(sockets=[listener])
-            watching.cancel()
+            watching[0].cancel()  # awake until all is saved
 
     with _listen(host, port) as listener, asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
         url = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"

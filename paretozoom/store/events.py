@@ -122,6 +122,8 @@ class Retired(msgspec.Struct, frozen=True, tag="retired"):
 class TokenCreated(msgspec.Struct, frozen=True, tag="token-created"):
     """Who holds the secret may do what the scopes say, in one experiment or in all; only a hash of it is kept.
 
+    `rate` is how many decisions and rewards it is good for per second, None if there is no limit.
+
     >>> TokenCreated("ab12", "00ff", ("decide",), "prices", None).experiment
     'prices'
     """
@@ -132,6 +134,7 @@ class TokenCreated(msgspec.Struct, frozen=True, tag="token-created"):
     experiment: str | None
     expires: float | None
     label: str = ""
+    rate: float | None = None
 
 
 class TokenRevoked(msgspec.Struct, frozen=True, tag="token-revoked"):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import msgspec
@@ -124,6 +126,31 @@ def test_an_end_waits_for_nothing_for_ever(tmp_path: Path, where: str, code: int
     said = process.communicate(timeout=60)[1]
     assert process.returncode == code
     assert ("the end took too long" in said) == bool(code)
+
+
+def test_systemd_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with tempfile.TemporaryDirectory(dir="/tmp") as short, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as channel:
+        channel.bind(f"{short}/notify")
+        channel.settimeout(60)
+        monkeypatch.setenv("NOTIFY_SOCKET", f"{short}/notify")
+        monkeypatch.setenv("WATCHDOG_USEC", "300000")
+        line = [sys.executable, "-c", STUCK, str(tmp_path), "nowhere"]
+        process = subprocess.Popen(line, stderr=subprocess.DEVNULL)
+        said = [channel.recv(100) for _ in range(3)]
+        assert said == [b"READY=1", b"WATCHDOG=1", b"WATCHDOG=1"]
+        process.terminate()
+        while (last := channel.recv(100)) == b"WATCHDOG=1":
+            pass
+        assert last == b"STOPPING=1"
+        assert process.wait(60) == 0
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
+def test_the_unit_is_hardened() -> None:
+    unit = Path(__file__).parents[2] / "deploy" / "paretozoom.service"
+    line = ["systemd-analyze", "security", "--offline=true", "--threshold=30", str(unit)]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2_000:]
 
 
 def test_the_demonstration_plays(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from paretozoom.service.declined import Declined
 from paretozoom.service.experiments.outcomes import Outcome, declined_as_closed, history_of
 from paretozoom.service.experiments.pending import NotOpen, Pending
 from paretozoom.service.http.bodies import RequestId
-from paretozoom.service.http.shared import ONE, WHY_NOT, AnyRequest, Named, Numbered, checked_batch, has_left
+from paretozoom.service.http.shared import ONE, WHY_NOT, AnyRequest, Named, Numbered, checked_batch, has_left, spend
 from paretozoom.service.watching.requests import note
 from paretozoom.store.events import Decided
 
@@ -74,6 +74,7 @@ class DecisionState(msgspec.Struct, frozen=True):
 async def decide(name: Named, data: JSONBody[NewDecision], request: AnyRequest, state: State) -> DecisionAnswer:
     """An arm for a context, drawn fairly among those that may be Pareto optimal."""
     began = time.perf_counter()
+    spend(request, 1)
     ids = () if data.request_id is None else (data.request_id,)
     decided = await state.writer.submit(name, lambda pending: _decide(pending, data), ids, left=has_left(request))
     state.meters.took("decide", began)
@@ -87,6 +88,7 @@ async def decide_many(name: Named, data: JSONBody[NewDecisions], request: AnyReq
     """Decisions for many contexts; if one is refused, none is made."""
     began = time.perf_counter()
     wanted = checked_batch(state.experiments.limits.batch, "decisions", data.decisions)
+    spend(request, len(wanted))
     ids = [one.request_id for one in data.decisions if one.request_id is not None]
     decided = await state.writer.submit(name, _decide_all(wanted), ids, size=len(wanted), left=has_left(request))
     state.meters.took("decide batch", began)

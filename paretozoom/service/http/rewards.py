@@ -15,7 +15,7 @@ from paretozoom.service.declined import at
 from paretozoom.service.experiments.outcomes import check_repeated
 from paretozoom.service.experiments.pending import NotOpen, Pending
 from paretozoom.service.http.bodies import Id, Reward
-from paretozoom.service.http.shared import ONE, WHY_NOT, AnyRequest, Named, checked_batch, has_left
+from paretozoom.service.http.shared import ONE, WHY_NOT, AnyRequest, Named, checked_batch, has_left, spend
 from paretozoom.service.watching.requests import note
 
 
@@ -60,6 +60,7 @@ async def reward_many(name: Named, data: JSONBody[NewRewards], request: AnyReque
 
 async def _reward(state: State, request: AnyRequest, name: str, rewards: dict[str, NewReward]) -> int:
     """How many of some rewards, by their places, are news; what is not open is looked up in the log."""
+    spend(request, len(rewards))
     left = rewards
     while left:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Annotated, Any, TypeVar
 
@@ -13,6 +14,8 @@ from litestar.params import PathParameter
 
 from paretozoom.problem import Problem
 from paretozoom.records import Refused
+from paretozoom.service.access.guard import caller_of
+from paretozoom.service.access.quotas import Quotas
 from paretozoom.service.http.bodies import LARGEST, NAME, Failure
 from paretozoom.service.writing.submission import nobody_left
 
@@ -53,6 +56,12 @@ def has_left(request: AnyRequest) -> Callable[[], bool]:
     """Whether the caller of a request has left, at any later time; never, where the server does not say it."""
     found: Callable[[], bool] = request.scope["state"].get("left", nobody_left)
     return found
+
+
+def spend(request: AnyRequest, size: int) -> None:
+    """Take decisions or rewards from what the caller's token is good for."""
+    quotas: Quotas = request.app.state.quotas
+    quotas.spend(caller_of(request), size, time.monotonic())
 
 
 def check_default(problem: Problem, default: dict[str, float] | None) -> None:

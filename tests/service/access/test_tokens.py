@@ -57,9 +57,9 @@ class Guarded:
         self.store = store
         self.folder = folder
 
-    def token(self, *scopes: str, experiment: str | None = None, expires: float | None = None) -> str:
+    def token(self, *scopes: str, experiment: str | None = None, expires: float | None = None, **more: Any) -> str:
         """A token that the service knows."""
-        text, event = new_token(scopes, experiment, expires)
+        text, event = new_token(scopes, experiment, expires, **more)
         append_event(self.store, event)
         self.client.app.state.tokens.refresh(self.store)
         return text
@@ -98,6 +98,22 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
             client.post(f"{ALL}/{MINE}/decisions", json={"context": [0.5]}, headers=headers)
             yield guarded
     store.close()
+
+
+def test_a_token_may_be_good_for_so_much_and_no_more(guarded: Guarded) -> None:
+    slow = {"authorization": f"Bearer {guarded.token('decide', rate=0.001)}"}
+    free = {"authorization": f"Bearer {guarded.token('decide')}"}
+    path, body = f"{ALL}/{OTHER}/decisions", {"context": [0.5]}
+    before = guarded.state()[OTHER]
+    assert guarded.client.post(path, json=body, headers=slow).status_code == 201
+    answer = guarded.client.post(f"{path}/batch", json={"decisions": [body] * 5}, headers=slow)
+    refused(answer, 429, "0.001 decisions and rewards per second")
+    assert 900 <= int(answer.headers["retry-after"]) <= 1_000
+    assert guarded.client.post(path, json=body, headers=free).status_code == 201
+    assert guarded.state()[OTHER] == before + 2
+    for rate in (0, -1.0, float("nan"), float("inf")):
+        with pytest.raises(Refused, match="rate: "):
+            new_token(["decide"], None, None, rate=rate)
 
 
 def test_every_request_has_a_row() -> None:
