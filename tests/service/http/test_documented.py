@@ -80,6 +80,8 @@ def test_the_examples_of_a_problem_make_problems() -> None:
 
 def test_the_limits_are_those_of_the_code() -> None:
     from paretozoom.service import Limits
+    from paretozoom.service.connections import SLOWEST
+    from paretozoom.store.postgres import CONNECTIONS, PATIENCE_FOR_LOCKS, PATIENCE_FOR_STATEMENTS
 
     text = (REFERENCE / "service.md").read_text()
     limits = Limits()
@@ -87,3 +89,12 @@ def test_the_limits_are_those_of_the_code() -> None:
     assert f"{limits.batch:,} decisions or rewards a batch" in text
     assert f"{limits.open:,} open decisions" in text
     assert f"{limits.experiments:,} experiments" in text
+    assert f"{limits.waiting:,} decisions and rewards" in text
+    assert f"{limits.connections:,} connections" in text
+    assert f"{limits.head // 1_000} kB before the body" in text
+    assert f"{limits.seconds_of_silence:g} seconds of silence" in text
+    assert f"{SLOWEST // 1_000} kB a second" in text
+    assert f"within {limits.seconds_to_answer:g} seconds" in text
+    assert f"After {limits.seconds_to_end:g} seconds the process ends" in text
+    assert f"needs {CONNECTIONS} connections" in text
+    assert f"over {PATIENCE_FOR_STATEMENTS} seconds, a lock over {PATIENCE_FOR_LOCKS}" in text
