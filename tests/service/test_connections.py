@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import socket
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.service.remote import until
+from tests.service.remote import PLAIN, until
 
 ROOT = Path(__file__).parents[2]
 SERVE = """
@@ -145,3 +146,23 @@ def test_bad_requests_do_not_flood_the_log(tmp_path: Path) -> None:
                 connection.sendall(b"NONSENSE\r\n\r\n")
                 assert connection.recv(1_000).startswith(b"HTTP/1.1 400")
         assert len(service.lines()) < 20
+
+
+def test_batches_whose_callers_have_left_are_not_done(tmp_path: Path) -> None:
+    with served(tmp_path / "data") as service:
+        body = {"name": "prices", "problem": PLAIN, "policy": "random", "seed": 7}
+        httpx.post(f"{service.url}/v1/experiments", json=body, timeout=60).raise_for_status()
+        path = "/v1/experiments/prices"
+        until(lambda: httpx.get(service.url + path, timeout=60).json()["ready"])
+        data = json.dumps({"decisions": [{"context": [0.5]}] * 1_000}).encode()
+        head = f"POST {path}/decisions/batch HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n"
+        service.process.send_signal(signal.SIGSTOP)
+        try:
+            for _ in range(30):
+                with service.connect() as connection:
+                    connection.sendall(head.encode() + f"content-length: {len(data)}\r\n\r\n".encode() + data)
+        finally:
+            service.process.send_signal(signal.SIGCONT)
+        answer = httpx.post(f"{service.url}{path}/decisions", json={"context": [0.5]}, timeout=60)
+        assert answer.status_code == 201
+        assert httpx.get(service.url + path, timeout=60).json()["counts"]["decisions"] < 5_000  # of 30,000
