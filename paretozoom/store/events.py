@@ -15,7 +15,7 @@ class Created(msgspec.Struct, frozen=True, tag="created"):
 
     `version` is that of the policy's algorithm; `wait` is in seconds, None if decisions may wait for ever; `default`
     is the reward that is told when the time is over, None if such a decision teaches nothing. With `snapshot` the
-    experiment goes on from the one that was stored with this event.
+    experiment goes on from the one that was stored with this event. `epoch` is that of the first decisions.
 
     >>> from paretozoom import Finite, Objective
     >>> problem = Problem(context=[], arm=Finite(["a"]), objectives=[Objective("r")])
@@ -32,6 +32,17 @@ class Created(msgspec.Struct, frozen=True, tag="created"):
     wait: float | None = None
     default: dict[str, float] | None = None
     snapshot: bool = False
+    epoch: str | None = None
+
+
+class EpochBegan(msgspec.Struct, frozen=True, tag="epoch-began"):
+    """The right to write to the log was taken: ids of decisions from here on have a new epoch.
+
+    >>> EpochBegan("k3f9x2a7bq").epoch
+    'k3f9x2a7bq'
+    """
+
+    epoch: str
 
 
 class Decided(msgspec.Struct, frozen=True, tag="decided", omit_defaults=True):
@@ -146,6 +157,7 @@ class TokenRevoked(msgspec.Struct, frozen=True, tag="token-revoked"):
 
 Event = (
     Created
+    | EpochBegan
     | Decided
     | Activated
     | Rewarded

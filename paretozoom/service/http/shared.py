@@ -12,7 +12,7 @@ from litestar.params import PathParameter
 
 from paretozoom.problem import Problem
 from paretozoom.records import Refused
-from paretozoom.service.http.bodies import LARGEST, NAME, Failure
+from paretozoom.service.http.bodies import ID, IN_WORDS, NAME, Failure
 
 ALL = "/v1/experiments"
 ONE = "/v1/experiments/{name:str}"
@@ -20,7 +20,7 @@ ONE = "/v1/experiments/{name:str}"
 Entry = TypeVar("Entry")
 AnyRequest = Request[Any, Any, State]
 Named = Annotated[str, PathParameter(pattern=NAME, description="of the experiment")]
-Numbered = Annotated[int, PathParameter(ge=0, le=LARGEST, description="of the decision")]
+Identified = Annotated[str, PathParameter(pattern=ID, description=IN_WORDS[ID])]
 
 FAILURES = {
     400: "the request is malformed, or says what the problem does not allow",

@@ -7,13 +7,16 @@ import gc
 import logging
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
+
+import msgspec
 
 from paretozoom.service.access.tokens import ADMIN_LOG
 from paretozoom.service.declined import Declined
 from paretozoom.service.experiments.compiling import TYPICAL, compile_policy
+from paretozoom.service.experiments.epochs import new_epoch
 from paretozoom.service.experiments.experiment import Experiment
 from paretozoom.service.experiments.fairness import RecentFairness
 from paretozoom.service.experiments.pending import Pending
@@ -33,6 +36,7 @@ class LiveExperiment:
     def __init__(self, name: str, lock: Lock) -> None:
         self.name = name
         self.lock = lock
+        self.epoch = new_epoch()  # of decisions that are made from now on
         self.experiment: Experiment | None = None  # None: must be read from the log before it is used
         self.fairness: RecentFairness | None = None
         self.deadlines: deque[tuple[float, int]] = deque()  # and numbers of decisions, in order
@@ -154,6 +158,16 @@ class LiveExperiments:
         """All that the log says of a decision."""
         return await asyncio.to_thread(lambda: list(self.store.read(name, number=number)))
 
+    async def ids_for(self, name: str, requests: Collection[str]) -> dict[str, str]:
+        """The ids of decisions by the requests they were made for, as far as there are any."""
+        epochs = self.find(name).epochs
+        entries = await asyncio.to_thread(lambda: list(self.store.read(name, requests=requests)))
+        return {
+            str(entry.event.request): epochs.id_of(entry.event.decision.number)
+            for entry in entries
+            if isinstance(entry.event, Decided)
+        }
+
     async def create(self, name: str, created: Created, snapshot: bytes | None = None) -> Experiment:
         """Begin an experiment, from a snapshot if there is one."""
         async with self._creating:
@@ -162,11 +176,14 @@ class LiveExperiments:
             if len(self.by_name) >= self.limits.experiments:
                 raise Declined(429, f"experiments: there are {len(self.by_name)} already")
             now = self.now()
+            epoch = new_epoch()
+            created = msgspec.structs.replace(created, epoch=epoch)
             if snapshot is None:
                 experiment = Experiment(name, Entry(1, now, created))
             else:
                 experiment = Experiment.load(name, snapshot)
                 experiment.created, experiment.created_at, experiment.seq = created, now, 1
+                experiment.epochs.begin(epoch, experiment.policy.number)
             data = None if snapshot is None else experiment.dump().to_bytes()
             lock = await self.in_store_thread(self.store.lock, name)
             try:
@@ -179,6 +196,7 @@ class LiveExperiments:
                 await self.in_store_thread(lock.release)
                 raise
             live = LiveExperiment(name, lock)
+            live.epoch = epoch
             live.resume(experiment, 0 if data is None else 1)
             self.by_name[name] = live
             self._spawn(self._compile(live))
@@ -188,6 +206,7 @@ class LiveExperiments:
     async def reload(self, live: LiveExperiment) -> None:
         """Read an experiment from its log, with the lock in hand."""
         live.read_at = self.now()
+        live.epoch = new_epoch()  # what was decided before may be lost, and its numbers given again
 
         def load() -> tuple[Experiment, int]:
             if not live.lock.is_held():

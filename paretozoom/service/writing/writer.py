@@ -159,7 +159,8 @@ class Writer:
         def pending_of(name: str) -> Pending:
             if name not in pending:
                 experiment = self._experiments.by_name[name].ready()
-                pending[name] = Pending(experiment, now, decided_before.get(name), self._experiments.limits.open)
+                most, epoch = self._experiments.limits.open, self._experiments.by_name[name].epoch
+                pending[name] = Pending(experiment, now, decided_before.get(name), most, epoch)
             return pending[name]
 
         for name, numbers in late.items():
@@ -174,6 +175,8 @@ class Writer:
             except Exception as error:  # a mistake of ours must not harm the others of the group
                 log.exception("a request failed")
                 submission.error = error
+        for one in pending.values():
+            one.begin_epoch()
         return pending
 
     async def _decided_before(self, group: list[_Submission]) -> dict[str, dict[str, Decided]]:

@@ -37,8 +37,8 @@ NEEDS: dict[tuple[str, str], tuple[str | None, Any]] = {
     ("POST", ONE + "/{act}"): ("admin", None),
     ("POST", ONE + "/decisions"): ("decide", {"context": [0.5]}),
     ("POST", ONE + "/decisions/batch"): ("decide", {"decisions": [{"context": [0.5]}]}),
-    ("GET", ONE + "/decisions/{number}"): ("read", None),
-    ("POST", ONE + "/decisions/{number}/{act}"): ("decide", None),
+    ("GET", ONE + "/decisions/{id}"): ("read", None),
+    ("POST", ONE + "/decisions/{id}/{act}"): ("decide", None),
     ("POST", ONE + "/rewards"): ("reward", {"decision": 0, "reward": FULL}),
     ("POST", ONE + "/rewards/batch"): ("reward", {"rewards": [{"decision": 0, "reward": FULL}]}),
     ("GET", ONE + "/front"): ("read", None),
@@ -70,8 +70,9 @@ class Guarded:
 
     def send(self, key: tuple[str, str], header: str | None, act: str = "pause") -> Any:
         method, path = key
-        act = "cancel" if "{number}" in path else act
-        here = path.replace("{name}", MINE).replace("{number}", "0").replace("{act}", act)
+        act = "cancel" if "{id}" in path else act
+        made = self.client.app.state.experiments.by_name[MINE].experiment.epochs.id_of(0)
+        here = path.replace("{name}", MINE).replace("{id}", made).replace("{act}", act)
         body = NEEDS[key][1]
         given = {"content": body} if isinstance(body, bytes) else {"json": body} if body is not None else {}
         headers = {} if header is None else {"authorization": header.encode("latin-1")}
