@@ -5,7 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 
 from paretozoom.records import Refused
-from paretozoom.store.base import FILE, Addition, Away, Conflict, Full, Lock, Locked, Repeated, Store, StoreError
+from paretozoom.store.base import (
+    FILE,
+    Addition,
+    Away,
+    Conflict,
+    Damaged,
+    Full,
+    Lock,
+    Locked,
+    Repeated,
+    Store,
+    StoreError,
+)
 from paretozoom.store.events import Entry, Event
 
 __all__ = [
@@ -13,6 +25,7 @@ __all__ = [
     "Addition",
     "Away",
     "Conflict",
+    "Damaged",
     "Entry",
     "Event",
     "Full",

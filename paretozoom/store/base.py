@@ -1,4 +1,4 @@
-"""What a store is: append-only logs and snapshots, behind six methods."""
+"""What a store is: append-only logs and snapshots, behind a few methods."""
 
 from __future__ import annotations
 
@@ -21,6 +21,14 @@ class Away(StoreError):
 
     If it broke off in the middle of a commit, all may be written: then the same call is a `Conflict`.
     """
+
+
+class Damaged(StoreError):
+    """What is stored is not what was written; `entry` is the first of which this is known, 0 if it is none."""
+
+    def __init__(self, text: str, entry: int = 0) -> None:
+        super().__init__(text)
+        self.entry = entry
 
 
 class Full(StoreError):
@@ -89,11 +97,21 @@ class Store(Protocol):
         number: int | None = None,
         requests: Collection[str] | None = None,
     ) -> Iterator[Entry]:
-        """Entries in order; only those about a decision, or those that made decisions for some requests, if given."""
+        """Entries in order; only those about a decision, or those that made decisions for some requests, if given.
+
+        Raises `Damaged` at an entry that is not what was written.
+        """
+        ...
+
+    def snapshots(self, log: str, until: int | None = None) -> list[int]:
+        """The last entries of all snapshots (at most until an entry), the newest first."""
         ...
 
     def snapshot(self, log: str, until: int | None = None) -> tuple[int, bytes] | None:
-        """The newest snapshot (at most until an entry): the number of its last entry, and its bytes."""
+        """The newest snapshot (at most until an entry): the number of its last entry, and its bytes.
+
+        Raises `Damaged` if it is not what was written.
+        """
         ...
 
     def lock(self, log: str) -> Lock:

@@ -130,6 +130,17 @@ class Retired(msgspec.Struct, frozen=True, tag="retired"):
     by: str
 
 
+class Erased(msgspec.Struct, frozen=True, tag="erased", omit_defaults=True):
+    """In place of an event that was erased, or that was found damaged: the digest of what stood there.
+
+    >>> Erased("00ff", 3).number
+    3
+    """
+
+    digest: str
+    number: int | None = None
+
+
 class TokenCreated(msgspec.Struct, frozen=True, tag="token-created"):
     """Who holds the secret may do what the scopes say, in one experiment or in all; only a hash of it is kept.
 
@@ -166,6 +177,7 @@ Event = (
     | Paused
     | Resumed
     | Retired
+    | Erased
     | TokenCreated
     | TokenRevoked
 )

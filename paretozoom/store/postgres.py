@@ -10,14 +10,20 @@ from typing import Any
 import sqlalchemy as sa
 
 from paretozoom.records import Refused
-from paretozoom.store.base import Away, Full, Lock, Locked, StoreError
+from paretozoom.store.base import Away, Damaged, Full, Lock, Locked, StoreError
 
 PATIENCE = 5  # seconds to wait for a connection
-NO_SPACE = ("53100", "53200")  # SQLSTATE: disk full, out of memory
-INSERT = """INSERT INTO events (log, seq, time, number, request, body)
-SELECT %b::bigint, %b::bigint + place - 1, %b::double precision, number, request, body
-FROM unnest(%b::bigint[], %b::text[], %b::bytea[]) WITH ORDINALITY AS entries (number, request, body, place)"""
-INSERT_SNAPSHOT = "INSERT INTO snapshots (log, seq, pinned, body) VALUES (%s, %s, %s, %b)"
+KINDS: dict[str, type[StoreError]] = {  # by SQLSTATE
+    "53100": Full,  # the disk
+    "53200": Full,  # the memory
+    "XX001": Damaged,  # a table
+    "XX002": Damaged,  # an index
+}
+INSERT = """INSERT INTO events (log, seq, time, number, request, salt, body, chain)
+SELECT %b::bigint, %b::bigint + place - 1, %b::double precision, number, request, salt, body, chain
+FROM unnest(%b::bigint[], %b::text[], %b::bytea[], %b::bytea[], %b::bytea[])
+WITH ORDINALITY AS entries (number, request, salt, body, chain, place)"""
+INSERT_SNAPSHOT = "INSERT INTO snapshots (log, seq, pinned, digest, body) VALUES (%s, %s, %s, %b, %b)"
 PASSING = (sa.exc.OperationalError, sa.exc.InterfaceError, sa.exc.InternalError)
 
 
@@ -97,7 +103,7 @@ class Postgres:
     def failure(self, error: sa.exc.DBAPIError) -> StoreError:
         """What went wrong, in the store's words."""
         state = getattr(error.orig, "sqlstate", None) or ""
-        kind = Full if state in NO_SPACE else Away if isinstance(error, PASSING) else StoreError
+        kind = KINDS.get(state) or (Away if isinstance(error, PASSING) else StoreError)
         return kind(str(error.orig).strip())
 
 

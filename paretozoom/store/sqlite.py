@@ -9,18 +9,18 @@ from typing import Any
 import filelock
 import sqlalchemy as sa
 
-from paretozoom.store.base import FILE, Away, Full, Lock, Locked, StoreError
+from paretozoom.store.base import FILE, Away, Damaged, Full, Lock, Locked, StoreError
 
 PATIENCE = 5.0  # seconds to wait for another process that writes
-INSERT = "INSERT INTO events (log, seq, time, number, request, body) VALUES (?, ?, ?, ?, ?, ?)"
-INSERT_SNAPSHOT = "INSERT INTO snapshots (log, seq, pinned, body) VALUES (?, ?, ?, zeroblob(?))"
+INSERT = "INSERT INTO events (log, seq, time, number, request, salt, body, chain) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+INSERT_SNAPSHOT = "INSERT INTO snapshots (log, seq, pinned, digest, body) VALUES (?, ?, ?, ?, zeroblob(?))"
 PIECE = 1 << 20  # bytes
-KINDS = {
+KINDS: dict[str, type[StoreError]] = {
     "SQLITE_FULL": Full,
     "SQLITE_IOERR_WRITE": Full,
     "SQLITE_IOERR_SHMSIZE": Full,
     "SQLITE_NOTADB": StoreError,
-    "SQLITE_CORRUPT": StoreError,
+    "SQLITE_CORRUPT": Damaged,
 }
 
 
