@@ -103,8 +103,8 @@ class Store(Protocol):
         """
         ...
 
-    def snapshots(self, log: str, until: int | None = None) -> list[int]:
-        """The last entries of all snapshots (at most until an entry), the newest first."""
+    def snapshots(self, log: str, until: int | None = None) -> list[tuple[int, bool]]:
+        """The last entry of each snapshot (at most until an entry), and whether it is pinned; the newest first."""
         ...
 
     def snapshot(self, log: str, until: int | None = None) -> tuple[int, bytes] | None:
@@ -112,6 +112,30 @@ class Store(Protocol):
 
         Raises `Damaged` if it is not what was written.
         """
+        ...
+
+    def erase(self, addition: Addition, entries: Collection[int], *, mend: bool = False) -> None:
+        """Put tombstones in place of some entries, and add to their log, in one transaction.
+
+        The addition's snapshot is the only one that stays. With `mend` the entries are damaged: the checksums are
+        computed again from what is there.
+        """
+        ...
+
+    def damage(self, log: str) -> list[int]:
+        """The entries that are missing, or are not what was written."""
+        ...
+
+    def cut(self, log: str, after: int) -> None:
+        """Throw away all that comes after an entry."""
+        ...
+
+    def prune(self, addition: Addition, until: int) -> None:
+        """Throw away all entries up to one, and add to the log; the addition's snapshot is the only one that stays."""
+        ...
+
+    def delete(self, log: str) -> None:
+        """Throw away a log with all its snapshots; its name is free again."""
         ...
 
     def lock(self, log: str) -> Lock:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -141,6 +141,20 @@ class Erased(msgspec.Struct, frozen=True, tag="erased", omit_defaults=True):
     number: int | None = None
 
 
+class Removed(msgspec.Struct, frozen=True, tag="removed"):
+    """Something was taken out of the log: bodies of entries, or entries from a first to a last.
+
+    `why`: "erasure" or "retention" at somebody's wish, "damage" by a repair, "cut" by one that could save no more.
+
+    >>> Removed("ops", "erasure", (3, 4)).entries
+    (3, 4)
+    """
+
+    by: str
+    why: Literal["erasure", "retention", "damage", "cut"]
+    entries: tuple[int, ...]
+
+
 class TokenCreated(msgspec.Struct, frozen=True, tag="token-created"):
     """Who holds the secret may do what the scopes say, in one experiment or in all; only a hash of it is kept.
 
@@ -178,6 +192,7 @@ Event = (
     | Resumed
     | Retired
     | Erased
+    | Removed
     | TokenCreated
     | TokenRevoked
 )

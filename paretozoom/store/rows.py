@@ -53,6 +53,15 @@ def digest_of(salt: bytes, body: bytes) -> bytes:
     return hashlib.sha256(salt + body).digest()
 
 
+def chain_of(before: bytes, time: float, digest: bytes) -> bytes:
+    """The checksum of an entry, from the one before it.
+
+    >>> len(chain_of(root_of("prices"), 1.5, digest_of(b"salt", b"body")))
+    32
+    """
+    return hashlib.sha256(before + _time.pack(time) + digest).digest()
+
+
 def to_rows(events: Sequence[Event], after: int, time: float, chain: bytes) -> list[Row]:
     """The rows of some entries that come after one with a checksum.
 
@@ -69,7 +78,7 @@ def to_rows(events: Sequence[Event], after: int, time: float, chain: bytes) -> l
         else:
             salt = salts[SALT * k : SALT * (k + 1)]
             digest = hashlib.sha256(salt + body).digest()
-        chain = hashlib.sha256(chain + when + digest).digest()
+        chain = hashlib.sha256(chain + when + digest).digest()  # as in chain_of, but for the time
         rows.append(Row(after + k + 1, time, number_of_decision(event), request, salt, body, chain))
     return rows
 
@@ -81,7 +90,7 @@ def read_rows(log: str, rows: Sequence[Any], after: int, chain: bytes) -> Iterat
             raise Damaged(f"log {log!r}: entry {after + 1} is missing", after + 1)
         entry = read_row(log, row)
         digest = bytes.fromhex(entry.event.digest) if isinstance(entry.event, Erased) else digest_of(row.salt, row.body)
-        chain = hashlib.sha256(chain + _time.pack(row.time) + digest).digest()
+        chain = chain_of(chain, row.time, digest)
         if chain != row.chain:
             raise Damaged(f"log {log!r}: entry {row.seq} is damaged: its checksum is another", row.seq)
         after = row.seq
@@ -90,6 +99,8 @@ def read_rows(log: str, rows: Sequence[Any], after: int, chain: bytes) -> Iterat
 
 def read_row(log: str, row: Any) -> Entry:
     """The entry of a row, which is checked as far as it says the same thing twice."""
+    if not (isinstance(row.salt, bytes) and isinstance(row.body, bytes) and isinstance(row.chain, bytes)):
+        raise Damaged(f"log {log!r}: entry {row.seq} is damaged: it is of another type", row.seq)
     try:
         event = from_json(row.body)
     except Refused as error:

@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from paretozoom.records import Refused
 from paretozoom.store.base import Addition, Away, Conflict, Damaged, Lock, Repeated, StoreError
 from paretozoom.store.events import Entry
+from paretozoom.store.removing import chain_anew, cut_rows, damaged_rows, delete_rows, prune_rows, put_tombstones
 from paretozoom.store.rows import Row, digest_of_snapshot, is_request, read_row, read_rows, root_of, to_rows
 from paretozoom.store.tables import events, logs, snapshots
 
@@ -245,12 +246,12 @@ class SqlStore:
         with self._reporting(), self._engine.connect() as connection:
             return connection.execute(wanted.where(events.c.log == self._id(connection, log, self._ids), which)).all()
 
-    def snapshots(self, log: str, until: int | None = None) -> list[int]:
-        """The last entries of all snapshots (at most until an entry), the newest first."""
+    def snapshots(self, log: str, until: int | None = None) -> list[tuple[int, bool]]:
+        """The last entry of each snapshot (at most until an entry), and whether it is pinned; the newest first."""
         with self._reporting(), self._engine.connect() as connection:
             here = snapshots.c.log == self._id(connection, log, self._ids)
-            wanted = sa.select(snapshots.c.seq).where(here, snapshots.c.seq <= _most(until))
-            return list(connection.execute(wanted.order_by(snapshots.c.seq.desc())).scalars())
+            wanted = sa.select(snapshots.c.seq, snapshots.c.pinned).where(here, snapshots.c.seq <= _most(until))
+            return [(row.seq, row.pinned) for row in connection.execute(wanted.order_by(snapshots.c.seq.desc()))]
 
     def snapshot(self, log: str, until: int | None = None) -> tuple[int, bytes] | None:
         """The newest snapshot (at most until an entry): the number of its last entry, and its bytes."""
@@ -266,6 +267,61 @@ class SqlStore:
                 f"log {log!r}: the snapshot of entry {found.seq} is damaged: its checksum is another", found.seq
             )
         return found.seq, body
+
+    # What is taken out.
+
+    def erase(self, addition: Addition, entries: Collection[int], *, mend: bool = False) -> None:
+        """Put tombstones in place of some entries, and add to their log, in one transaction.
+
+        The addition's snapshot is the only one that stays. With `mend` the entries are damaged: the checksums are
+        computed again from what is there.
+        """
+        self._ends.pop(addition.log, None)
+        with self._writing() as connection:
+            log = self._log(connection, addition.log)
+            put_tombstones(connection, log.id, entries)
+            if mend:
+                chain_anew(connection, log)
+            self._add_with_only_snapshot(connection, log.id, addition)
+
+    def damage(self, log: str) -> list[int]:
+        """The entries that are missing, or are not what was written."""
+        with self._reporting(), self._engine.connect() as connection:
+            return damaged_rows(connection, self._log(connection, log))
+
+    def cut(self, log: str, after: int) -> None:
+        """Throw away all that comes after an entry."""
+        self._ends.pop(log, None)
+        with self._writing() as connection:
+            cut_rows(connection, self._log(connection, log).id, after)
+
+    def prune(self, addition: Addition, until: int) -> None:
+        """Throw away all entries up to one, and add to the log; the addition's snapshot is the only one that stays."""
+        self._ends.pop(addition.log, None)
+        with self._writing() as connection:
+            log = self._log(connection, addition.log)
+            prune_rows(connection, log.id, until)
+            self._add_with_only_snapshot(connection, log.id, addition)
+
+    def delete(self, log: str) -> None:
+        """Throw away a log with all its snapshots; its name is free again."""
+        self._ends.pop(log, None)
+        with self._writing() as connection:
+            delete_rows(connection, self._log(connection, log).id)
+        self._ids.pop(log, None)
+
+    def _add_with_only_snapshot(self, connection: sa.Connection, log: int, addition: Addition) -> None:
+        if addition.snapshot is None:
+            raise Refused(f"log {addition.log!r}: a snapshot is needed, from which it goes on")
+        self._own.insert(connection, self._advanced(connection, addition, {}, {}))
+        connection.execute(snapshots.delete().where(snapshots.c.log == log))
+        self._keep_snapshot(connection, addition, addition.snapshot, log)
+
+    def _log(self, connection: sa.Connection, log: str) -> Any:
+        found = connection.execute(_find, {"of": log}).first() if _name.fullmatch(log) else None
+        if found is None:
+            raise Conflict(f"log {log!r}: does not exist")
+        return found
 
     def lock(self, log: str) -> Lock:
         """Take the right to write to a log, or raise `Locked`."""

@@ -96,5 +96,7 @@ class Sqlite:
     def failure(self, error: sa.exc.DBAPIError) -> StoreError:
         """What went wrong, in the store's words."""
         name = getattr(error.orig, "sqlite_errorname", "")
+        if "decode to UTF-8" in str(error.orig):  # bytes that became a text
+            return Damaged(f"{self._folder / FILE}: {error.orig}")
         kinds = (kind for beginning, kind in KINDS.items() if name.startswith(beginning))
         return next(kinds, Away)(f"{self._folder / FILE}: {error.orig} ({name})")

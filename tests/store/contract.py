@@ -350,8 +350,8 @@ class StoreContract:
         add(store, "prices", *pauses(2), after=2, snapshot=b"state")
         with database.begin() as connection:
             connection.execute(sa.text("UPDATE snapshots SET body = :body WHERE seq = 4"), {"body": b"stale"})
-        assert store.snapshots("prices") == [4, 2]
-        assert store.snapshots("prices", 3) == [2]
+        assert store.snapshots("prices") == [(4, False), (2, False)]
+        assert store.snapshots("prices", 3) == [(2, False)]
         with pytest.raises(Damaged, match="log 'prices': the snapshot of entry 4 is damaged"):
             store.snapshot("prices")
         assert store.snapshot("prices", 3) == (2, b"good")

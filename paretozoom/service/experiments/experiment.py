@@ -22,8 +22,10 @@ from paretozoom.store.events import (
     Decided,
     Entry,
     EpochBegan,
+    Erased,
     Expired,
     Paused,
+    Removed,
     Resumed,
     Retired,
     Rewarded,
@@ -171,7 +173,11 @@ class Experiment:
             self.status = "retired"
             for number in list(self.open_decisions):
                 self._close(number)
-        else:
+        elif isinstance(event, Erased):
+            raise Refused(
+                f"log {self.name!r}: entry {entry.seq} was erased, so the log is folded from a later snapshot"
+            )
+        elif not isinstance(event, Removed):
             raise Refused(f"log {self.name!r}: entry {entry.seq} is {event!r}, which no experiment has")
         self.seq = entry.seq
 

@@ -21,10 +21,10 @@ async def live() -> str:
 
 @get("/ready", media_type=MediaType.TEXT, responses={503: WHY_NOT[503]}, summary="Can it decide?")
 async def ready(state: State) -> str:
-    """Once the logs are read and the kernels compiled."""
+    """Once the logs are read and the kernels compiled; it names the experiments that are damaged."""
     if not state.experiments.compiled:
         raise Declined(503, "kernels are being compiled")
-    return "ready\n"
+    return "".join(["ready\n", *(f"damaged: {name}\n" for name in state.experiments.damaged)])
 
 
 @get("/metrics", before_request=needs("read"), responses=WHY_NOT, media_type=MediaType.TEXT, summary="For Prometheus")

@@ -23,7 +23,7 @@ from paretozoom.service.experiments.pending import Pending
 from paretozoom.service.limits import Limits
 from paretozoom.service.writing.loading import load_experiment
 from paretozoom.service.writing.store_lock import StoreLock
-from paretozoom.store import Addition, Conflict, Entry, Lock, Store, StoreError
+from paretozoom.store import Addition, Conflict, Damaged, Entry, Lock, Store, StoreError
 from paretozoom.store.events import Activated, Created, Decided
 
 log = logging.getLogger("paretozoom")
@@ -41,6 +41,7 @@ class LiveExperiment:
         self.fairness: RecentFairness | None = None
         self.deadlines: deque[tuple[float, int]] = deque()  # and numbers of decisions, in order
         self.snapshot_seq = 0  # the entry of the newest snapshot
+        self.damage: str | None = None  # why it cannot be read: it is not tried again
         self.read_at = 0.0  # when it was last read from the log
         self.compiled = False
 
@@ -77,8 +78,14 @@ class LiveExperiment:
             numbers.append(self.deadlines.popleft()[1])
         return numbers
 
+    def look_again(self, numbers: list[int], moment: float) -> None:
+        """Look at decisions again whose expiry could not be written down."""
+        self.deadlines.extendleft((moment, number) for number in reversed(numbers))
+
     def state(self) -> Experiment:
         """The experiment, if it is known how far it is."""
+        if self.damage is not None:
+            raise Declined(503, f"experiment {self.name!r}: is damaged, and others go on: {self.damage}")
         if self.experiment is None:
             raise Declined(503, f"experiment {self.name!r}: the store cannot be reached")
         return self.experiment
@@ -143,6 +150,11 @@ class LiveExperiments:
         return await asyncio.get_running_loop().run_in_executor(self._store_thread, lambda: function(*arguments))
 
     # Experiments.
+
+    @property
+    def damaged(self) -> dict[str, str]:
+        """The experiments that cannot be read, and why."""
+        return {name: live.damage for name, live in sorted(self.by_name.items()) if live.damage is not None}
 
     def get(self, name: str) -> LiveExperiment:
         """An experiment that may not be ready."""
@@ -216,8 +228,12 @@ class LiveExperiments:
 
         try:
             experiment, snapshot_seq = await self.in_store_thread(load)
-        except StoreError as error:
-            log.warning("an experiment cannot be read", extra={"experiment": live.name, "error": str(error)})
+        except Exception as error:
+            if isinstance(error, StoreError) and not isinstance(error, Damaged):
+                log.warning("an experiment cannot be read", extra={"experiment": live.name, "error": str(error)})
+            else:  # it would not be another time: the others go on
+                live.damage = str(error)
+                log.error("an experiment is damaged", extra={"experiment": live.name, "error": str(error)})
         else:
             live.resume(experiment, snapshot_seq)
             if not live.compiled and self.compiled:

@@ -12,7 +12,7 @@ from paretozoom.service.declined import Declined
 from paretozoom.service.experiments.experiment import Experiment
 from paretozoom.service.experiments.pending import NotOpen, Pending
 from paretozoom.service.writing.live import LiveExperiment, LiveExperiments
-from paretozoom.store import Addition, Conflict, Full, Locked, Repeated, StoreError
+from paretozoom.store import Addition, Conflict, Damaged, Full, Locked, Repeated, StoreError
 from paretozoom.store.events import Decided
 
 log = logging.getLogger("paretozoom")
@@ -111,7 +111,7 @@ class Writer:
         moments = [
             live.deadlines[0][0] if live.experiment is not None else live.read_at + SECONDS_BETWEEN_TRIES
             for live in self._experiments.by_name.values()
-            if live.experiment is None or (live.deadlines and live.compiled)
+            if live.damage is None and (live.experiment is None or (live.deadlines and live.compiled))
         ]
         timeout = max(0.001, min(moments) - self._experiments.now()) if moments else None
         try:
@@ -124,27 +124,40 @@ class Writer:
         wanted = {submission.name for submission in group}
         by_name, now = self._experiments.by_name, self._experiments.now
         for live in list(by_name.values()):
-            if live.experiment is None and (live.name in wanted or now() >= live.read_at + SECONDS_BETWEEN_TRIES):
+            due = live.name in wanted or now() >= live.read_at + SECONDS_BETWEEN_TRIES
+            if live.experiment is None and live.damage is None and due:
                 await self._experiments.reload(live)
         moment = now()
         late = {live.name: live.pop_late(moment) for live in by_name.values() if live.compiled and live.experiment}
         pending: dict[str, Pending] = {}
         try:
             pending = self._prepare(group, late, moment, {})
-            if _may_repeat(group) or not await self._try_to_write(pending):
+            failed = None if _may_repeat(group) else await self._try_to_write(pending)
+            if failed is None:
                 pending = self._prepare(group, late, moment, await self._decided_before(group))
-                await self._write(pending)
+                failed = await self._write(pending)
         except StoreError as error:
-            lost = {name for name, one in pending.items() if one.events} if pending else wanted
-            for name in lost:
+            failed = dict.fromkeys((name for name, one in pending.items() if one.events) if pending else wanted, error)
+        for name, why in failed.items():
+            if isinstance(why, Full):  # for sure nothing was written: what is known stays true
+                by_name[name].look_again(late.get(name, []), moment + SECONDS_BETWEEN_TRIES)
+            else:
                 by_name[name].experiment = None  # what was prepared, numbers included, is forgotten with it
-            for submission in group:
-                if submission.name in lost:
-                    submission.error = submission.error or _declined(error)
-            log.error("nothing was written", extra={"error": str(error), "kind": type(error).__name__})
-            return
+            log.error("nothing was written", extra={"experiment": name, "error": str(why)})
+        for submission in group:
+            if submission.name in failed:
+                submission.error = submission.error or _declined(failed[submission.name])
         for name, one in pending.items():
-            by_name[name].commit(one)
+            if name not in failed:
+                self._commit(by_name[name], one)
+
+    def _commit(self, live: LiveExperiment, pending: Pending) -> None:
+        """Take in what was written down; where that fails, the log is read again."""
+        try:
+            live.commit(pending)
+        except Exception:
+            log.exception("an experiment failed to take in its log", extra={"experiment": live.name})
+            live.experiment = None
 
     def _prepare(
         self,
@@ -202,19 +215,34 @@ class Writer:
 
     # What is written.
 
-    async def _try_to_write(self, pending: dict[str, Pending]) -> bool:
+    async def _try_to_write(self, pending: dict[str, Pending]) -> dict[str, StoreError] | None:
         """Commit what is pending, unless a request was met before: then its decision must be found."""
         try:
-            await self._write(pending)
+            return await self._write(pending)
         except Repeated:
-            return False
-        return True
+            return None
 
-    async def _write(self, pending: dict[str, Pending]) -> None:
-        """Commit what is pending."""
-        await self._append(
-            [Addition(name, one.experiment.seq, one.events, one.now) for name, one in pending.items() if one.events]
-        )
+    async def _write(self, pending: dict[str, Pending]) -> dict[str, StoreError]:
+        """Commit what is pending; those to whose logs nothing could be added, and why."""
+        additions = [
+            Addition(name, one.experiment.seq, one.events, one.now) for name, one in pending.items() if one.events
+        ]
+        try:
+            await self._append(additions)
+        except (Conflict, Damaged) as error:
+            if isinstance(error, Repeated):
+                raise
+            if len(additions) == 1:
+                return {additions[0].log: error}
+        else:
+            return {}
+        failed: dict[str, StoreError] = {}
+        for addition in additions:  # what is wrong with one must not harm the others
+            try:
+                await self._append([addition])
+            except StoreError as error:
+                failed[addition.log] = error
+        return failed
 
     async def _save_snapshots(self) -> None:
         """Save snapshots of experiments with enough entries: more of them if many open decisions make one slow."""
@@ -248,6 +276,8 @@ def _declined(error: StoreError) -> Declined:
     """What a client is told of a failure of the store."""
     if isinstance(error, Full):
         return Declined(507, "the store has no space left; nothing was written")
+    if isinstance(error, Damaged):
+        return Declined(503, f"what is stored is damaged: {error}")
     if isinstance(error, (Conflict, Locked)):
         return Declined(503, "another process has written to this experiment; it is read again")
     return Declined(503, "the store cannot be reached; nothing was acknowledged")

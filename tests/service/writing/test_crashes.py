@@ -84,12 +84,13 @@ def test_the_database_ends_and_comes_back(postgres_server: Server, postgres_url:
     store.close()
 
 
-def play_on(experiment: RemoteExperiment, book: list[int]) -> None:
-    """Decide and reward for ever, noting the numbers of what was acknowledged."""
+def play_on(experiment: RemoteExperiment, book: list[int], ids: list[str]) -> None:
+    """Decide and reward for ever, noting the numbers and ids of what was acknowledged."""
     while True:
         decisions = experiment.ask_many([[0.5]] * 50)
         experiment.tell_many(decisions, [[1.0, 0.0]] * 50)
         book.append(decisions[-1].number)
+        ids.append(decisions[-1].id)
 
 
 def test_a_full_disk_is_said_and_harms_nothing(tmp_path: Path) -> None:
@@ -100,9 +101,15 @@ def test_a_full_disk_is_said_and_harms_nothing(tmp_path: Path) -> None:
         largest = max(file.stat().st_size for file in tmp_path.iterdir() if file.is_file())
         resource.prlimit(service.process.pid, resource.RLIMIT_FSIZE, (largest + 300_000, resource.RLIM_INFINITY))
         book: list[int] = []
+        last: list[str] = []
         with pytest.raises(ServiceError, match="507: the store has no space left"):
-            play_on(experiment, book)
+            play_on(experiment, book, last)
         assert book
+        assert experiment.describe()["counts"]["decisions"] > book[-1]
+        experiment.front([0.5])
+        client._http.get(f"/v1/experiments/{NAME}/events").raise_for_status()
+        client._http.get(f"/v1/experiments/{NAME}/decisions/{last[-1]}").raise_for_status()
+        client._http.get("/ready").raise_for_status()
         resource.prlimit(service.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         decision = experiment.ask([0.5])
         experiment.tell(decision, [1.0, 0.0])

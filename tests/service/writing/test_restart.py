@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sqlite3
 from pathlib import Path
@@ -17,7 +16,6 @@ from paretozoom.commands.cli import app as commands
 from paretozoom.records import Refused
 from paretozoom.service.experiments.experiment import Experiment
 from paretozoom.service.writing import live
-from paretozoom.service.writing.live import LiveExperiments
 from paretozoom.service.writing.loading import load_experiment, replay_experiment, verify
 from paretozoom.store import Away
 from tests.service.remote import ALL, Process, Remote, begin, command, refused, said, serving, until
@@ -160,10 +158,10 @@ def test_snapshots_are_saved_now_and_then(folder: Path, lightly: None) -> None:
             assert found is not None
             assert 45 <= found[0] <= 61
     with opened(folder) as store:
-        whole, checks = verify(store, NAME)
-        assert whole.seq == 61
-        assert checks
-        assert all(checks.values())
+        checked = verify(store, NAME)
+        assert checked.entries == 61
+        assert checked.snapshots
+        assert checked.fine
 
 
 # Two at once.
@@ -242,14 +240,14 @@ def test_a_log_that_was_tampered_with_is_noticed(
     base.close()
     done = replay(folder)
     assert done.exit_code == 1
-    assert isinstance(done.exception, Refused) or "DIFFERENT" in done.output
+    assert f"log 'kept': entry {seq} is damaged" in done.output
 
 
 def test_a_log_with_a_hole_is_noticed(lived: Path) -> None:
     with sqlite3.connect(lived / "paretozoom.db") as base:
         base.execute("DELETE FROM events WHERE seq = 5")
     base.close()
-    assert "entry 5 is missing" in str(replay(lived).exception)
+    assert "entry 5 is missing" in replay(lived).output
 
 
 # Other versions of a policy.
@@ -261,12 +259,14 @@ def test_the_log_of_another_version_is_refused(lived: Path, monkeypatch: pytest.
         cut_snapshots(lived)
     monkeypatch.setattr(Random, "version", 2)
     with opened(lived) as store:
-        for read in (load_experiment, replay_experiment, verify):
-            with pytest.raises(Refused, match="experiment 'kept': is of version 1 of random, this is version 2"):
+        words = "experiment 'kept': is of version 1 of random, this is version 2"
+        for read in (load_experiment, replay_experiment):
+            with pytest.raises(Refused, match=words):
                 read(store, NAME)
-        with pytest.raises(Refused, match="is of version 1"):
-            asyncio.run(LiveExperiments(store).start())
+        assert words in verify(store, NAME).troubles[0]
         assert store.logs() == {NAME: 20}
+    with serving(lived) as client:
+        refused(client.get(f"{ALL}/{NAME}"), 503, words)
 
 
 def test_a_snapshot_of_another_version_is_refused(lived: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -275,7 +275,7 @@ def test_a_snapshot_of_another_version_is_refused(lived: Path, monkeypatch: pyte
     monkeypatch.setattr(Random, "version", 2)
     with serving(lived.parent / "other") as client:
         refused(client.put(f"{ALL}/copy/snapshot", content=data), 400, "version 1 of random, this is version 2")
-        assert client.get(ALL).json() == {"experiments": []}
+        assert client.get(ALL).json() == {"experiments": [], "damaged": {}}
 
 
 # The process.
