@@ -51,7 +51,7 @@ class Addition(msgspec.Struct, frozen=True):
     """What is to be added to a log whose last entry has the number `after`; a new log has 0, and begins with an event.
 
     A snapshot is the state after the last of the entries; one that is `pinned` is never thrown away, nor replaced by
-    one that is not.
+    one that is not. With `root`, the checksum of the entry `after`, a new log begins behind entries that are not kept.
 
     >>> Addition("prices", 0, (), 0.0).snapshot is None
     True
@@ -63,6 +63,7 @@ class Addition(msgspec.Struct, frozen=True):
     time: float
     snapshot: bytes | None = None
     pinned: bool = False
+    root: bytes | None = None
 
 
 class Lock(Protocol):
@@ -101,6 +102,10 @@ class Store(Protocol):
 
         Raises `Damaged` at an entry that is not what was written.
         """
+        ...
+
+    def beginning(self, log: str) -> tuple[int, bytes]:
+        """The last entry that was thrown away (0: none was), and its checksum."""
         ...
 
     def snapshots(self, log: str, until: int | None = None) -> list[tuple[int, bool]]:

@@ -48,6 +48,8 @@ class EpochBegan(msgspec.Struct, frozen=True, tag="epoch-began"):
 class Decided(msgspec.Struct, frozen=True, tag="decided", omit_defaults=True):
     """A decision was made; a deferred one waits until somebody says that it was shown.
 
+    `subject` is whom it is about, by whose name it can be erased.
+
     >>> Decided(Decision(0, {}, "a", 0.5, 0)).deferred
     False
     """
@@ -56,6 +58,7 @@ class Decided(msgspec.Struct, frozen=True, tag="decided", omit_defaults=True):
     deferred: bool = False
     request: str | None = None
     feasible: Any = None
+    subject: str | None = None
 
 
 class Activated(msgspec.Struct, frozen=True, tag="activated"):

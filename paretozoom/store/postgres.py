@@ -86,6 +86,9 @@ class Postgres:
         """Add a row to the table of snapshots."""
         connection.exec_driver_sql(INSERT_SNAPSHOT, row)
 
+    def forget(self) -> None:
+        """Let nothing stay of what was erased: PostgreSQL does it when it vacuums."""
+
     def lock(self, log: str) -> Lock:
         """Take the right to write to a log, or raise `Locked`."""
         connection = self.engine.connect().execution_options(isolation_level="AUTOCOMMIT")

@@ -105,6 +105,8 @@ def read_row(log: str, row: Any) -> Entry:
         event = from_json(row.body)
     except Refused as error:
         raise Damaged(f"log {log!r}: entry {row.seq} is damaged; {error}", row.seq) from error
+    if isinstance(event, Erased) and row.salt:
+        raise Damaged(f"log {log!r}: entry {row.seq} is damaged: it was erased, but not its salt", row.seq)
     if (row.number, row.request) != (number_of_decision(event), request_of(event)):
         raise Damaged(f"log {log!r}: entry {row.seq} is damaged: it is kept as if of another decision", row.seq)
     return Entry(row.seq, row.time, event)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
@@ -46,6 +46,10 @@ class Engine(Protocol):
 
     def insert_snapshot(self, connection: sa.Connection, row: SnapshotRow) -> None:
         """Add a row to the table of snapshots, with no copy of it left behind in memory."""
+        ...
+
+    def forget(self) -> None:
+        """Let nothing stay of what was erased, as far as it can be done at once."""
         ...
 
     def lock(self, log: str) -> Lock:
@@ -122,15 +126,17 @@ class SqlStore:
         """Move the head of a log, and give the rows that come before it."""
         name, after = _checked(addition.log), addition.after
         end, before = ends.get(name) or self._ends.get(name) or (-1, b"")
-        if after == 0:
+        if addition.root is not None:
+            before = addition.root
+        elif after == 0:
             before = root_of(name)
         elif end != after:
             found = connection.execute(_find, {"of": name}).first()
             before = b"" if found is None else found.chain
         rows = to_rows(addition.events, after, addition.time, before)
         to, now = (rows[-1].seq, rows[-1].chain) if rows else (after, before)
-        if after == 0:
-            self._begin(connection, name, to, now)
+        if after == 0 or addition.root is not None:
+            self._begin(connection, addition, to, now)
         else:
             self._advance(connection, name, (after, before), (to, now))
         ends[name] = to, now
@@ -148,10 +154,12 @@ class SqlStore:
         head = "does not exist" if found is None else f"ends at {found.head}"
         raise Conflict(f"log {name!r}: {head}, but its writer believed {before[0]}")
 
-    def _begin(self, connection: sa.Connection, name: str, to: int, now: bytes) -> None:
-        if to == 0:
+    def _begin(self, connection: sa.Connection, addition: Addition, to: int, now: bytes) -> None:
+        name, root = addition.log, addition.root
+        if not addition.events:
             raise Refused(f"log {name!r}: begins with nothing, expected an event")
-        values = {"name": name, "head": to, "chain": now, "pruned": 0, "root": root_of(name)}
+        root = root_of(name) if root is None else root
+        values = {"name": name, "head": to, "chain": now, "pruned": addition.after, "root": root}
         try:
             connection.execute(logs.insert().values(values))
         except sa.exc.IntegrityError as error:
@@ -246,6 +254,12 @@ class SqlStore:
         with self._reporting(), self._engine.connect() as connection:
             return connection.execute(wanted.where(events.c.log == self._id(connection, log, self._ids), which)).all()
 
+    def beginning(self, log: str) -> tuple[int, bytes]:
+        """The last entry that was thrown away (0: none was), and its checksum."""
+        with self._reporting(), self._engine.connect() as connection:
+            found = self._log(connection, log)
+        return found.pruned, bytes(found.root)
+
     def snapshots(self, log: str, until: int | None = None) -> list[tuple[int, bool]]:
         """The last entry of each snapshot (at most until an entry), and whether it is pinned; the newest first."""
         with self._reporting(), self._engine.connect() as connection:
@@ -283,6 +297,7 @@ class SqlStore:
             if mend:
                 chain_anew(connection, log)
             self._add_with_only_snapshot(connection, log.id, addition)
+        self._forget()
 
     def damage(self, log: str) -> list[int]:
         """The entries that are missing, or are not what was written."""
@@ -302,6 +317,7 @@ class SqlStore:
             log = self._log(connection, addition.log)
             prune_rows(connection, log.id, until)
             self._add_with_only_snapshot(connection, log.id, addition)
+        self._forget()
 
     def delete(self, log: str) -> None:
         """Throw away a log with all its snapshots; its name is free again."""
@@ -309,6 +325,11 @@ class SqlStore:
         with self._writing() as connection:
             delete_rows(connection, self._log(connection, log).id)
         self._ids.pop(log, None)
+        self._forget()
+
+    def _forget(self) -> None:
+        with suppress(StoreError), self._reporting():  # it is committed already
+            self._own.forget()
 
     def _add_with_only_snapshot(self, connection: sa.Connection, log: int, addition: Addition) -> None:
         if addition.snapshot is None:

@@ -55,8 +55,10 @@ class Sqlite:
         @sa.event.listens_for(self.engine, "connect")
         def _set_up(connection: Any, _: Any) -> None:
             connection.isolation_level = None  # transactions begin below, not when Python's driver thinks so
-            for pragma in ("journal_mode = WAL", f"synchronous = {synchronous}", "foreign_keys = ON"):
-                connection.execute(f"PRAGMA {pragma}")
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute(f"PRAGMA synchronous = {synchronous}")
+            connection.execute("PRAGMA foreign_keys = ON")
+            connection.execute("PRAGMA secure_delete = ON")  # what is erased does not stay in unused pages
 
         @sa.event.listens_for(self.engine, "begin")
         def _begin(connection: sa.Connection) -> None:
@@ -79,6 +81,14 @@ class Sqlite:
                     blob.write(body[begin : begin + PIECE])
         except sqlite3.Error as error:
             raise sa.exc.DBAPIError("blob.write", None, error) from error
+
+    def forget(self) -> None:
+        """Let nothing stay of what was erased: the write-ahead log would keep it until it is written over."""
+        with self.engine.connect() as connection:
+            driver = connection.connection.driver_connection
+            assert isinstance(driver, sqlite3.Connection)
+            connection.rollback()
+            driver.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def lock(self, log: str) -> Lock:
         """Take the right to write to a log, or raise `Locked`."""

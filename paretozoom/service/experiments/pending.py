@@ -98,7 +98,13 @@ class Pending:
         return self.experiment.epochs.id_of(number)
 
     def decide(
-        self, context: Any, *, feasible: Any = None, request: str | None = None, deferred: bool = False
+        self,
+        context: Any,
+        *,
+        feasible: Any = None,
+        request: str | None = None,
+        deferred: bool = False,
+        subject: str | None = None,
     ) -> Decided:
         """Decide for a context; a request that was met before gets the same decision."""
         experiment = self.experiment
@@ -116,7 +122,7 @@ class Pending:
             raise Declined(429, f"experiment {experiment.name!r}: {self._most_open:,} decisions wait for rewards")
         decision = experiment.policy.propose(context, feasible=feasible, ahead=self._decided)
         self._decided += 1
-        event = Decided(decision, deferred, request, feasible)
+        event = Decided(decision, deferred, request, feasible, subject)
         if request is not None:
             self._decided_before[request] = event
         self.events.append(event)

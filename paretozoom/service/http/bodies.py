@@ -28,6 +28,10 @@ RequestId = Annotated[
     Meta(pattern=REQUEST, min_length=1, max_length=200, description="the same id gets the same decision"),
 ]
 Seconds = Annotated[float, Meta(gt=0, le=1e9)]
+Subject = Annotated[
+    str,
+    Meta(pattern=REQUEST, min_length=1, max_length=200, description="whom a decision is about: can be erased by it"),
+]
 Reward = Annotated[dict[str, float | None], Meta(description="by objective; others may follow")]
 
 

@@ -16,11 +16,11 @@ from paretozoom.service.access.guard import needs
 from paretozoom.service.declined import Declined
 from paretozoom.service.experiments.outcomes import Outcome, declined_as_closed, history_of
 from paretozoom.service.experiments.pending import NotOpen, Pending
-from paretozoom.service.http.bodies import RequestId
+from paretozoom.service.http.bodies import RequestId, Subject
 from paretozoom.service.http.shared import ONE, WHY_NOT, Identified, Named, checked_batch
-from paretozoom.store.events import Decided
+from paretozoom.store.events import Decided, Erased
 
-BEFORE_IMPORT = "there is no such decision in this log, which begins with a snapshot that was imported"
+BEFORE = "is not in this log, which begins later"  # it was imported, or pruned
 
 
 class NewDecision(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -30,6 +30,7 @@ class NewDecision(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     feasible: Any = None
     request_id: RequestId | None = None
     deferred: Annotated[bool, Meta(description="waits until it is activated")] = False
+    subject: Subject | None = None
 
 
 class NewDecisions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -93,7 +94,13 @@ async def decide_many(name: Named, data: JSONBody[NewDecisions], state: State) -
 
 
 def _decide(pending: Pending, data: NewDecision) -> DecisionAnswer:
-    made = pending.decide(data.context, feasible=data.feasible, request=data.request_id, deferred=data.deferred)
+    made = pending.decide(
+        data.context,
+        feasible=data.feasible,
+        request=data.request_id,
+        deferred=data.deferred,
+        subject=data.subject,
+    )
     return DecisionAnswer.of(pending.id_of(made.decision.number), made)
 
 
@@ -107,8 +114,10 @@ async def look_up_decision(name: Named, id: Identified, state: State) -> Decisio
     experiment = state.experiments.find(name)
     number = experiment.number_of(id)
     entries = await state.experiments.entries_about(name, number)
+    if entries and isinstance(entries[0].event, Erased):
+        raise declined_as_closed(number, "erased")
     if not entries or not isinstance(entries[0].event, Decided):
-        raise Declined(404, f"decision {id!r}: {BEFORE_IMPORT}")
+        raise Declined(404, f"decision {id!r}: {BEFORE}")
     history = history_of((entry.event for entry in entries), experiment)
     made = DecisionAnswer.of(id, entries[0].event)
     return DecisionState(made, history.outcome, history.told, history.default, entries[0].time)
@@ -131,7 +140,7 @@ async def move_decision(
         number = closed.number
         events = [entry.event for entry in await state.experiments.entries_about(name, number)]
         if not events:
-            raise Declined(404, f"decision {id!r}: {BEFORE_IMPORT}") from None
+            raise Declined(404, f"decision {id!r}: {BEFORE}") from None
         outcome = history_of(events, state.experiments.find(name)).outcome
         if not (act == "cancel" and outcome == "cancelled"):
             raise declined_as_closed(number, outcome) from None

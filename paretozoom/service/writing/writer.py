@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Awaitable, Callable, Collection
 from typing import Any, TypeVar
 
 from paretozoom.records import Refused
@@ -52,6 +52,7 @@ class Writer:
         self._experiments = experiments
         self._snapshot_every = snapshot_every
         self._queue: list[_Submission] = []
+        self._chores: list[tuple[str, Callable[[LiveExperiment], Awaitable[Any]], asyncio.Future[Any]]] = []
         self._stopping = False
         self._loop: asyncio.Task[None] | None = None
 
@@ -70,6 +71,16 @@ class Writer:
         answer: Answer = await submission.future
         return answer
 
+    async def between_groups(self, name: str, work: Callable[[LiveExperiment], Awaitable[Answer]]) -> Answer:
+        """Do something to an experiment while nothing else is written; what it raises is raised here."""
+        self._experiments.get(name)
+        if self._stopping:
+            raise Declined(503, "the service is shutting down")
+        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._chores.append((name, work, future))
+        self._experiments.changed.set()
+        return await future
+
     async def stop(self) -> None:
         """Finish what was begun, and save a snapshot of every experiment that has entries beyond its last one."""
         self._stopping = True
@@ -87,7 +98,7 @@ class Writer:
 
     async def _run(self) -> None:
         most = self._experiments.limits.group
-        while self._queue or not self._stopping:
+        while self._queue or self._chores or not self._stopping:
             await self._sleep()
             await asyncio.sleep(0)  # whoever is ready joins the group
             group, self._queue = self._queue[:most], self._queue[most:]
@@ -102,10 +113,27 @@ class Writer:
             for submission in group:
                 submission.settle()
             await self._save_snapshots()
+            await self._do_chores()
+
+    async def _do_chores(self) -> None:
+        """What must not happen while a group is written."""
+        chores, self._chores = self._chores, []
+        for name, work, future in chores:
+            try:
+                answer = await work(self._experiments.get(name))
+            except Exception as error:
+                live = self._experiments.by_name.get(name)
+                if live is not None and isinstance(error, StoreError) and not isinstance(error, Full):
+                    live.experiment = None  # it may be written or not: the log says
+                if not future.done():
+                    future.set_exception(error)
+            else:
+                if not future.done():
+                    future.set_result(answer)
 
     async def _sleep(self) -> None:
         """Until something was submitted, a deadline has come, or it is time to look whether the store is back."""
-        if self._queue or self._stopping:
+        if self._queue or self._chores or self._stopping:
             return
         self._experiments.changed.clear()
         moments = [
@@ -171,7 +199,7 @@ class Writer:
 
         def pending_of(name: str) -> Pending:
             if name not in pending:
-                experiment = self._experiments.by_name[name].ready()
+                experiment = self._experiments.get(name).ready()
                 most, epoch = self._experiments.limits.open, self._experiments.by_name[name].epoch
                 pending[name] = Pending(experiment, now, decided_before.get(name), most, epoch)
             return pending[name]
