@@ -144,17 +144,19 @@ def repair(
 
 @app.command()
 def backup(
-    target: Annotated[Path, typer.Argument(help="A new folder; serve it with --store to restore.")],
+    target: Annotated[
+        str, typer.Argument(help="A new folder, or an empty PostgreSQL database; serve it with --store to restore.")
+    ],
     store: At = str(FOLDER),
 ) -> None:
-    """Copy a store, also one that is in use, to a new folder: every log up to some entry, and its snapshots."""
+    """Copy a store, also one that is in use, to a new one: every log up to some entry, and its snapshots."""
     from paretozoom.store.copying import copy_store
 
-    if target.exists() and any(target.iterdir()):
-        raise Refused(f"target: {str(target)!r} is not empty")
-    with _open(store, "commit") as source, _open(str(target), "fsync", new=True) as copy:
+    if "://" not in target and Path(target).exists() and any(Path(target).iterdir()):
+        raise Refused(f"target: {target!r} is not empty")
+    with _open(store, "commit") as source, _open(target, "fsync", new=True) as copy:
         copied = copy_store(source, copy)
-    print(f"{target}: {sum(copied.values()):,} entries of {len(copied)} logs")
+    print(f"{target.rpartition('@')[2]}: {sum(copied.values()):,} entries of {len(copied)} logs")
 
 
 @tokens.command("create")

@@ -12,32 +12,38 @@ import pytest
 from paretozoom.remote.client import Client, RemoteExperiment, ServiceError
 from paretozoom.service.writing.loading import replay_experiment
 from paretozoom.store import open_store
-from tests.postgres import OwnServer, Server, postgres_server, postgres_url
+from tests.postgres import OwnServer, Server, fresh_database, postgres_server, postgres_url
 from tests.service.crashing import NAME, PROBLEM, Acknowledged, kill_under_load, serving, under_load
 
 __all__ = ["postgres_server", "postgres_url"]  # fixtures
 
 
 def test_nothing_acknowledged_is_lost_when_the_service_is_killed(tmp_path: Path) -> None:
-    book = kill_under_load(tmp_path, kills=2, clients=4, policy="random")
+    book = kill_under_load(tmp_path / "one", tmp_path / "other", kills=2, clients=4, policy="random")
     assert len(book.rewards) > 10
+    assert book.turned_away > 0
 
 
-def test_nor_with_postgresql(postgres_url: str) -> None:
-    book = kill_under_load(postgres_url, kills=1, clients=4, policy="random")
+def test_nor_with_postgresql(postgres_server: Server, postgres_url: str) -> None:
+    with fresh_database(postgres_server) as other:
+        book = kill_under_load(postgres_url, other, kills=2, clients=4, policy="random")
     assert len(book.rewards) > 10
+    assert book.turned_away > 0
 
 
 @pytest.mark.proof
 def test_thirty_kills(tmp_path: Path) -> None:
-    book = kill_under_load(tmp_path, kills=30, clients=8, policy="pareto-zoom")
+    book = kill_under_load(tmp_path / "one", tmp_path / "other", kills=30, clients=8, policy="pareto-zoom")
     assert len(book.rewards) > 1000
+    assert book.turned_away > 0
 
 
 @pytest.mark.proof
-def test_thirty_kills_with_postgresql(postgres_url: str) -> None:
-    book = kill_under_load(postgres_url, kills=30, clients=8, policy="pareto-zoom")
+def test_thirty_kills_with_postgresql(postgres_server: Server, postgres_url: str) -> None:
+    with fresh_database(postgres_server) as other:
+        book = kill_under_load(postgres_url, other, kills=30, clients=8, policy="pareto-zoom")
     assert len(book.rewards) > 1000
+    assert book.turned_away > 0
 
 
 def test_a_graceful_end_finishes_what_it_began_and_saves_a_snapshot(tmp_path: Path) -> None:
