@@ -30,7 +30,7 @@ from paretozoom.service.watching.meters import Meters
 from paretozoom.service.watching.requests import Watched, id_of
 from paretozoom.service.writing.live import LiveExperiments
 from paretozoom.service.writing.writer import Writer
-from paretozoom.store import Full, Locked, Store, StoreError
+from paretozoom.store import Damaged, Full, Locked, Store, StoreError
 
 log = logging.getLogger("paretozoom")
 HEADERS = {
@@ -158,6 +158,8 @@ def _store_failed(_: Request[Any, Any, Any], error: StoreError) -> Response[Fail
     log.error("the store failed", extra={"error": str(error)})
     if isinstance(error, Full):
         return _answer(507, "the store has no space left; nothing was written")
+    if isinstance(error, Damaged):
+        return _answer(503, f"what is stored is damaged: {error}")
     detail = "another process holds this experiment" if isinstance(error, Locked) else "the store cannot be reached"
     return _answer(503, detail)
 

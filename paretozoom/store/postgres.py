@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from paretozoom.records import Refused
 from paretozoom.store.advisory import AdvisoryLocks, key_of
-from paretozoom.store.base import Away, Busy, Full, Lock, ReadOnly, StoreError
+from paretozoom.store.base import Away, Busy, Damaged, Full, Lock, ReadOnly, StoreError
 from paretozoom.store.waiting import PatientConnection
 
 # Seconds. The server ends a statement by itself, and is given up when it does not even do that.
@@ -27,11 +27,14 @@ KINDS: dict[str, type[StoreError]] = {  # by SQLSTATE
     "25006": ReadOnly,
     "55P03": Busy,  # a lock was not to be had
     "57014": Busy,  # a statement took too long
+    "XX001": Damaged,  # a table
+    "XX002": Damaged,  # an index
 }
-INSERT = """INSERT INTO events (log, seq, time, number, request, body)
-SELECT %b::bigint, %b::bigint + place - 1, %b::double precision, number, request, body
-FROM unnest(%b::bigint[], %b::text[], %b::bytea[]) WITH ORDINALITY AS entries (number, request, body, place)"""
-INSERT_SNAPSHOT = "INSERT INTO snapshots (log, seq, pinned, body) VALUES (%s, %s, %s, %b)"
+INSERT = """INSERT INTO events (log, seq, time, number, request, salt, body, chain)
+SELECT %b::bigint, %b::bigint + place - 1, %b::double precision, number, request, salt, body, chain
+FROM unnest(%b::bigint[], %b::text[], %b::bytea[], %b::bytea[], %b::bytea[])
+WITH ORDINALITY AS entries (number, request, salt, body, chain, place)"""
+INSERT_SNAPSHOT = "INSERT INTO snapshots (log, seq, pinned, digest, body) VALUES (%s, %s, %s, %b, %b)"
 PASSING = (sa.exc.OperationalError, sa.exc.InterfaceError, sa.exc.InternalError)
 
 
@@ -91,6 +94,9 @@ class Postgres:
     def insert_snapshot(self, connection: sa.Connection, row: tuple[Any, ...]) -> None:
         """Add a row to the table of snapshots."""
         connection.exec_driver_sql(INSERT_SNAPSHOT, row)
+
+    def forget(self) -> None:
+        """Let nothing stay of what was erased: PostgreSQL does it when it vacuums."""
 
     def lock(self, log: str) -> Lock:
         """Take the right to write to a log, or raise `Locked`."""

@@ -86,6 +86,7 @@ def test_what_is_sought_in_a_long_log_is_found_by_an_index(tmp_path: Path) -> No
         assert plans == [
             "SEARCH events USING INDEX events_by_number (log=? AND number=?)",
             "SEARCH events USING INDEX events_by_request (log=? AND request=?)",
+            "SEARCH events USING PRIMARY KEY (log=? AND seq=?)",
             "SEARCH events USING PRIMARY KEY (log=? AND seq>? AND seq<?)",
         ]
 

@@ -25,7 +25,10 @@ async def live() -> str:
 
 @get("/ready", media_type=MediaType.TEXT, responses={503: WHY_NOT[503]}, summary="Can it decide?")
 async def ready(state: State) -> str:
-    """Once the logs are read and the kernels compiled, and as long as the store can be written to."""
+    """Once the logs are read and the kernels compiled, and as long as the store can be written to.
+
+    It names the experiments that are damaged.
+    """
     experiments: LiveExperiments = state.experiments
     if not experiments.compiled:
         raise Declined(503, "kernels are being compiled")
@@ -35,7 +38,7 @@ async def ready(state: State) -> str:
     behind = state.writer.oldest()
     if behind > SECONDS_BEHIND:
         raise Declined(503, f"the service is behind: a request waits for {behind:.1f} seconds already")
-    return "ready\n"
+    return "".join(["ready\n", *(f"damaged: {name}\n" for name in experiments.damaged)])
 
 
 @get("/metrics", before_request=needs("read"), responses=WHY_NOT, media_type=MediaType.TEXT, summary="For Prometheus")

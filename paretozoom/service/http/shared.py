@@ -16,7 +16,7 @@ from paretozoom.problem import Problem
 from paretozoom.records import Refused
 from paretozoom.service.access.guard import caller_of
 from paretozoom.service.access.quotas import Quotas
-from paretozoom.service.http.bodies import LARGEST, NAME, Failure
+from paretozoom.service.http.bodies import ID, IN_WORDS, NAME, Failure
 from paretozoom.service.writing.submission import nobody_left
 
 ALL = "/v1/experiments"
@@ -25,7 +25,7 @@ ONE = "/v1/experiments/{name:str}"
 Entry = TypeVar("Entry")
 AnyRequest = Request[Any, Any, State]
 Named = Annotated[str, PathParameter(pattern=NAME, description="of the experiment")]
-Numbered = Annotated[int, PathParameter(ge=0, le=LARGEST, description="of the decision")]
+Identified = Annotated[str, PathParameter(pattern=ID, description=IN_WORDS[ID])]
 
 FAILURES = {
     400: "the request is malformed, or says what the problem does not allow",

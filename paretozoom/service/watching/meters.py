@@ -108,6 +108,10 @@ class _Collector:
             for name, experiment in found:
                 family.add_metric([name], getattr(experiment.counts, what))
             yield family
+        damaged = GaugeMetricFamily("paretozoom_damaged", "1: cannot be read", labels=["experiment"])
+        for name, one in live:
+            damaged.add_metric([name], int(one.damage is not None))
+        yield damaged
         waiting = GaugeMetricFamily("paretozoom_open_decisions", "that wait for rewards", labels=["experiment"])
         size = GaugeMetricFamily("paretozoom_model_bytes", "held for what was learned", labels=["experiment"])
         mean = GaugeMetricFamily("paretozoom_mean_reward", "of all rewards so far", labels=["experiment", "objective"])

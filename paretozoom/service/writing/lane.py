@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections import deque
-from collections.abc import Generator
+from collections.abc import Awaitable, Callable, Generator
 from typing import Any
 
 from paretozoom.records import Refused
@@ -15,12 +15,14 @@ from paretozoom.service.experiments.pending import NotOpen, Pending
 from paretozoom.service.writing.commits import Commits
 from paretozoom.service.writing.live import LiveExperiment, LiveExperiments
 from paretozoom.service.writing.submission import Submission
-from paretozoom.store import Addition, Conflict, Full, Locked, ReadOnly, Repeated, StoreError
+from paretozoom.store import Addition, Conflict, Damaged, Full, Locked, ReadOnly, Repeated, StoreError
 from paretozoom.store.events import Decided
 
 log = logging.getLogger("paretozoom")
 SECONDS_OF_A_TURN = 0.0002  # a request of a neighbour meets some ten turns on its way
 SECONDS_BETWEEN_TRIES = 1.0  # to reach a store that is away
+
+Chore = tuple[Callable[[LiveExperiment], Awaitable[Any]], "asyncio.Future[Any]"]
 
 
 class Lane:
@@ -31,6 +33,7 @@ class Lane:
         self.queue: deque[Submission] = deque()
         self.waiting = 0  # decisions and rewards in the queue
         self.group: list[Submission] = []  # what is being done
+        self.chores: deque[Chore] = deque()
         self._experiments = experiments
         self._commits = commits
         self._snapshot_every = every
@@ -43,6 +46,13 @@ class Lane:
         self.queue.append(submission)
         self.waiting += submission.size
         self.wake()
+
+    def put_chore(self, work: Callable[[LiveExperiment], Awaitable[Any]]) -> asyncio.Future[Any]:
+        """Let something be done while no group is."""
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self.chores.append((work, future))
+        self.wake()
+        return future
 
     def wake(self) -> None:
         """Begin to work, if there may be something to do."""
@@ -58,7 +68,11 @@ class Lane:
 
     def is_due(self) -> bool:
         """Whether there is something to do though nobody asks: decisions expire, or the log must be read again."""
+        if self.chores:
+            return True
         now = self._experiments.now()
+        if self.live.damage is not None or self._experiments.by_name.get(self.live.name) is not self.live:
+            return False
         if self.live.experiment is None:
             return now >= self.live.read_at + SECONDS_BETWEEN_TRIES
         deadline = self.live.next_deadline()
@@ -82,10 +96,25 @@ class Lane:
                 submission.settle()
             self.group = []
             await self._save_snapshot()
+            while self.chores:
+                await self._do(*self.chores.popleft())
         deadline = self.live.next_deadline()
         if deadline is not None:
             later = max(0.001, deadline - self._experiments.now())
             self._alarm = asyncio.get_running_loop().call_later(later, self.wake)
+
+    async def _do(self, work: Callable[[LiveExperiment], Awaitable[Any]], future: asyncio.Future[Any]) -> None:
+        """What must not happen while a group is written."""
+        try:
+            answer = await work(self.live)
+        except Exception as error:
+            if isinstance(error, StoreError) and not isinstance(error, Full):
+                self.live.experiment = None  # it may be written or not: the log says
+            if not future.done():
+                future.set_exception(error)
+        else:
+            if not future.done():
+                future.set_result(answer)
 
     def _take(self) -> list[Submission]:
         """The next group: bounded by requests and by decisions, but whoever comes first may bring many."""
@@ -108,7 +137,7 @@ class Lane:
     async def _serve(self, group: list[Submission]) -> None:
         """Do what was submitted and expire what is late, in one transaction."""
         live = self.live
-        if live.experiment is None:
+        if live.experiment is None and live.damage is None:
             await self._experiments.reload(live)
         moment = self._experiments.now()
         late = live.late(moment)
@@ -119,14 +148,20 @@ class Lane:
                 pending = await self._prepare(group, late, moment, await self._decided_before(group))
                 await self._write(pending)
         except StoreError as error:
-            if pending is None or pending.events:
+            if isinstance(error, Full):  # for sure nothing was written: what is known stays true
+                live.look_again(late, moment + SECONDS_BETWEEN_TRIES)
+            elif pending is None or pending.events:
                 live.experiment = None  # what was prepared, numbers included, is forgotten with it
-                for submission in group:
-                    submission.error = submission.error or _declined(error)
-            log.error("nothing was written", extra={"error": str(error), "kind": type(error).__name__})
+            for submission in group:
+                submission.error = submission.error or _declined(error)
+            log.error("nothing was written", extra={"experiment": live.name, "error": str(error)})
             return
         if pending is not None:
-            await self._learn(pending)
+            try:
+                await self._learn(pending)
+            except Exception:
+                log.exception("an experiment failed to take in its log", extra={"experiment": live.name})
+                live.experiment = None
 
     async def _learn(self, pending: Pending) -> None:
         """Take in what was written down."""
@@ -146,7 +181,10 @@ class Lane:
     ) -> Pending | None:
         """The events that a group adds to the experiment; each submission gets its answer or its error."""
         try:
-            pending = Pending(self.live.ready(), now, decided_before, self._experiments.limits.open)
+            if self._experiments.get(self.live.name) is not self.live:
+                raise Declined(404, f"experiment {self.live.name!r}: was deleted")
+            experiment = self.live.ready()
+            pending = Pending(experiment, now, decided_before, self._experiments.limits.open, self.live.epoch)
         except Declined as error:
             for submission in group:
                 submission.error = error
@@ -164,6 +202,7 @@ class Lane:
                 log.exception("a request failed")
                 submission.error = error
             await self._pause()
+        pending.begin_epoch()
         return pending
 
     async def _step_by_step(self, answer: Any, submission: Submission) -> Any:
@@ -241,6 +280,8 @@ def _declined(error: StoreError) -> Declined:
     """What a client is told of a failure of the store."""
     if isinstance(error, Full):
         return Declined(507, "the store has no space left; nothing was written")
+    if isinstance(error, Damaged):
+        return Declined(503, f"what is stored is damaged: {error}")
     if isinstance(error, ReadOnly):
         return Declined(503, "the store takes no writes; nothing was written")
     if isinstance(error, (Conflict, Locked)):

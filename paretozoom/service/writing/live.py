@@ -7,14 +7,17 @@ import gc
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, TypeVar
 
+import msgspec
+
 from paretozoom.service.access.tokens import ADMIN_LOG
 from paretozoom.service.declined import Declined
 from paretozoom.service.experiments.compiling import TYPICAL, compile_policy, kind_of
+from paretozoom.service.experiments.epochs import new_epoch
 from paretozoom.service.experiments.experiment import Experiment
 from paretozoom.service.experiments.fairness import RecentFairness
 from paretozoom.service.experiments.pending import Pending
@@ -22,7 +25,7 @@ from paretozoom.service.limits import Limits
 from paretozoom.service.writing.health import StoreHealth
 from paretozoom.service.writing.loading import load_experiment
 from paretozoom.service.writing.store_lock import StoreLock
-from paretozoom.store import Addition, Conflict, Entry, Full, Lock, Store, StoreError
+from paretozoom.store import Addition, Conflict, Damaged, Entry, Full, Lock, Store, StoreError
 from paretozoom.store.events import Activated, Created, Decided
 
 log = logging.getLogger("paretozoom")
@@ -38,10 +41,12 @@ class LiveExperiment:
     def __init__(self, name: str, lock: Lock) -> None:
         self.name = name
         self.lock = lock
+        self.epoch = new_epoch()  # of decisions that are made from now on
         self.experiment: Experiment | None = None  # None: must be read from the log before it is used
         self.fairness: RecentFairness | None = None
         self.deadlines: deque[tuple[float, int]] = deque()  # and numbers of decisions, in order
         self.snapshot_seq = 0  # the entry of the newest snapshot
+        self.damage: str | None = None  # why it cannot be read: it is not tried again
         self.read_at = 0.0  # when it was last read from the log
         self.compiled = False
 
@@ -86,8 +91,14 @@ class LiveExperiment:
         known = self.experiment is not None and self.compiled and self.deadlines
         return self.deadlines[0][0] if known else None
 
+    def look_again(self, numbers: list[int], moment: float) -> None:
+        """Look at decisions again whose expiry could not be written down."""
+        self.deadlines.extendleft((moment, number) for number in reversed(numbers))
+
     def state(self) -> Experiment:
         """The experiment, if it is known how far it is."""
+        if self.damage is not None:
+            raise Declined(503, f"experiment {self.name!r}: is damaged, and others go on: {self.damage}")
         if self.experiment is None:
             raise Declined(503, f"experiment {self.name!r}: the store cannot be reached")
         return self.experiment
@@ -175,6 +186,11 @@ class LiveExperiments:
 
     # Experiments.
 
+    @property
+    def damaged(self) -> dict[str, str]:
+        """The experiments that cannot be read, and why."""
+        return {name: live.damage for name, live in sorted(self.by_name.items()) if live.damage is not None}
+
     def get(self, name: str) -> LiveExperiment:
         """An experiment that may not be ready."""
         if name not in self.by_name:
@@ -189,6 +205,16 @@ class LiveExperiments:
         """All that the log says of a decision."""
         return await self.look(lambda: list(self.store.read(name, number=number)))
 
+    async def ids_for(self, name: str, requests: Collection[str]) -> dict[str, str]:
+        """The ids of decisions by the requests they were made for, as far as there are any."""
+        epochs = self.find(name).epochs
+        entries = await self.look(lambda: list(self.store.read(name, requests=requests)))
+        return {
+            str(entry.event.request): epochs.id_of(entry.event.decision.number)
+            for entry in entries
+            if isinstance(entry.event, Decided)
+        }
+
     async def create(self, name: str, created: Created, snapshot: bytes | None = None) -> Experiment:
         """Begin an experiment, from a snapshot if there is one."""
         async with self._creating:
@@ -197,11 +223,14 @@ class LiveExperiments:
             if len(self.by_name) >= self.limits.experiments:
                 raise Declined(429, f"experiments: there are {len(self.by_name)} already")
             now = self.now()
+            epoch = new_epoch()
+            created = msgspec.structs.replace(created, epoch=epoch)
             if snapshot is None:
                 experiment = Experiment(name, Entry(1, now, created))
             else:
                 experiment = await self.in_reading_thread(Experiment.load, name, snapshot)
                 experiment.created, experiment.created_at, experiment.seq = created, now, 1
+                experiment.epochs.begin(epoch, experiment.policy.number)
             data = None if snapshot is None else await self.in_reading_thread(experiment.dump().to_bytes)
             lock = await self.in_store_thread(self.store.lock, name)
             try:
@@ -214,6 +243,7 @@ class LiveExperiments:
                 await self.in_store_thread(lock.release)
                 raise
             live = LiveExperiment(name, lock)
+            live.epoch = epoch
             live.resume(experiment, 0 if data is None else 1)
             self.by_name[name] = live
             self._spawn(self._compile(live))
@@ -223,6 +253,7 @@ class LiveExperiments:
     async def reload(self, live: LiveExperiment) -> None:
         """Read an experiment from its log, with the lock in hand."""
         live.read_at = self.now()
+        live.epoch = new_epoch()  # what was decided before may be lost, and its numbers given again
 
         def lock() -> None:
             if not live.lock.is_held():
@@ -232,8 +263,12 @@ class LiveExperiments:
         try:
             await self.in_store_thread(lock)
             experiment, snapshot_seq = await self.in_reading_thread(load_experiment, self.store, live.name)
-        except StoreError as error:
-            log.warning("an experiment cannot be read", extra={"experiment": live.name, "error": str(error)})
+        except Exception as error:
+            if isinstance(error, StoreError) and not isinstance(error, Damaged):
+                log.warning("an experiment cannot be read", extra={"experiment": live.name, "error": str(error)})
+            else:  # it would not be another time: the others go on
+                live.damage = str(error)
+                log.error("an experiment is damaged", extra={"experiment": live.name, "error": str(error)})
         else:
             live.resume(experiment, snapshot_seq)
             if not live.compiled and self.compiled:

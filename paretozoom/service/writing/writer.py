@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Generator
+from collections.abc import Awaitable, Callable, Collection, Generator
 from contextlib import suppress
 from typing import Any, TypeVar, overload
 
@@ -12,7 +12,7 @@ from paretozoom.service.declined import Declined
 from paretozoom.service.experiments.pending import Pending
 from paretozoom.service.writing.commits import Commits, Timed
 from paretozoom.service.writing.lane import Lane
-from paretozoom.service.writing.live import LiveExperiments
+from paretozoom.service.writing.live import LiveExperiment, LiveExperiments
 from paretozoom.service.writing.submission import Submission, nobody_left
 from paretozoom.store import Away
 
@@ -86,6 +86,14 @@ class Writer:
         submission = Submission(act, request_ids, size, left)
         lane.put(submission)
         return await submission.future
+
+    async def between_groups(self, name: str, work: Callable[[LiveExperiment], Awaitable[Answer]]) -> Answer:
+        """Do something to an experiment while nothing else is done to it; what it raises is raised here."""
+        lane = self._lane(name)
+        if self._stopping:
+            raise Declined(503, "the service is shutting down")
+        answer: Answer = await lane.put_chore(work)
+        return answer
 
     @property
     def waiting(self) -> int:
