@@ -85,12 +85,12 @@ def test_the_log_of_answers_says_who_asked(tmp_path: Path, lightly: None, caplog
     with TestClient(app, base_url="http://127.0.0.1") as client:
         client.headers["authorization"] = f"Bearer {text}"
         until(lambda: client.get("/ready").status_code == 200)
-        number = begin(client, "prices").number()
+        made = begin(client, "prices").decide().json()["id"]
         assert client.get("/v1/experiments", headers={"authorization": "Bearer pz_x_y"}).status_code == 401
     lines = [vars(record) for record in caplog.records if record.name == "paretozoom.access"]
     (decided,) = [line for line in lines if line["what"].endswith("/decisions")]
     assert (decided["by"], decided["experiment"], decided["status"]) == (event.id, "prices", 201)
-    assert decided["decision"] == number
+    assert decided["decision"] == made
     assert [line.get("by") for line in lines if line["status"] == 401] == [None]
     assert text not in str(lines)
 
