@@ -112,12 +112,14 @@ class Connection(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """Its head is complete."""
-        self._in_head = False
-        if self._taken > self._limits.head and sum(len(a) + len(b) for a, b in self.headers) > self._limits.head:
-            self.transport.abort()
+        large = self._taken > self._limits.head and sum(len(a) + len(b) for a, b in self.headers) > self._limits.head
+        self._in_head, self._since, self._taken = False, self.loop.time(), 0
+        app = self.app
+        if large:
             self._connections.counts["large head"] += 1
-        self._since, self._taken = self.loop.time(), 0
+            self.app = _refuse_head
         super().on_headers_complete()
+        self.app = app
 
     def on_response_complete(self) -> None:
         """It was answered."""
@@ -141,6 +143,13 @@ class Connection(HttpToolsProtocol):
         if self.cycle.more_body and waited > self._limits.seconds_of_silence + self._taken / SLOWEST:
             return "no body"
         return None
+
+
+async def _refuse_head(_scope: Any, _receive: Any, send: Any) -> None:
+    """What is answered instead of the service."""
+    headers = [(b"content-length", b"0"), (b"connection", b"close")]
+    await send({"type": "http.response.start", "status": 431, "headers": headers})
+    await send({"type": "http.response.body", "body": b""})
 
 
 def most_files(wanted: int) -> int:

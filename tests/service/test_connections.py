@@ -137,6 +137,7 @@ def test_a_head_has_a_longest(tmp_path: Path, pieces: int) -> None:
                 break
         assert ended(connection)
         assert httpx.get(f"{service.url}/live", headers={"x-more": "a" * 3_000}, timeout=60).status_code == 200
+        assert httpx.get(f"{service.url}/live", headers={"x-more": "a" * 9_000}, timeout=60).status_code == 431
 
 
 def test_bad_requests_do_not_flood_the_log(tmp_path: Path) -> None:
