@@ -114,7 +114,7 @@ def test_what_is_not_compiled_yet_is_worth_another_try(client: Service, experime
 
 
 def test_other_methods_are_told_which_are_allowed(client: Service, experiment: Remote) -> None:
-    answer = client.delete(experiment.path)
+    answer = client.put(experiment.path)
     refused(answer, 405)
     assert "GET" in answer.headers["allow"]
     refused(client.get("/nothing/here"), 404)
