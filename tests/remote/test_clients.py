@@ -192,7 +192,8 @@ class Flaky(BaseHTTPRequestHandler):
         if failures == "hang up":
             self.close_connection = True
             return
-        answer = httpx.request(self.command, server.target + self.path, content=body)
+        kept = {"content-type": self.headers["content-type"]} if body else {}
+        answer = httpx.request(self.command, server.target + self.path, content=body, headers=kept)
         server.passed.append((self.command, self.path))
         if failures == "lose":  # it was done, but nobody hears of it
             self.close_connection = True
