@@ -95,6 +95,8 @@ class Lane:
             for submission in self.group:
                 submission.settle()
             self.group = []
+            await asyncio.sleep(0)  # answers are sent first
+            self.live.sample_fairness()
             await self._save_snapshot()
             while self.chores:
                 await self._do(*self.chores.popleft())

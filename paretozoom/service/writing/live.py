@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from paretozoom.records import Decision
 from paretozoom.service.access.tokens import ADMIN_LOG
 from paretozoom.service.declined import Declined
 from paretozoom.service.experiments.compiling import TYPICAL, compile_policy, kind_of
@@ -44,6 +45,7 @@ class LiveExperiment:
         self.epoch = new_epoch()  # of decisions that are made from now on
         self.experiment: Experiment | None = None  # None: must be read from the log before it is used
         self.fairness: RecentFairness | None = None
+        self._latest: tuple[Decision, float] | None = None  # decision, and when it was made
         self.deadlines: deque[tuple[float, int]] = deque()  # and numbers of decisions, in order
         self.snapshot_seq = 0  # the entry of the newest snapshot
         self.damage: str | None = None  # why it cannot be read: it is not tried again
@@ -62,13 +64,19 @@ class LiveExperiment:
         experiment = pending.experiment
         for event in pending.events:
             experiment.fold(Entry(experiment.seq + 1, pending.now, event))
-            if isinstance(event, Decided) and self.fairness is not None:
-                self.fairness.sample(event.decision, experiment.policy, pending.now)
+            if isinstance(event, Decided):
+                self._latest = event.decision, pending.now
             deadline = experiment.deadline_from(pending.now)
             if deadline is not None and isinstance(event, (Decided, Activated)):
                 number = event.decision.number if isinstance(event, Decided) else event.number
                 self.deadlines.append((deadline, number))
             yield
+
+    def sample_fairness(self) -> None:
+        """Look where the latest decision fell; called when everybody has an answer."""
+        if self._latest is not None and self.experiment is not None and self.fairness is not None:
+            self.fairness.sample(self._latest[0], self.experiment.policy, self._latest[1])
+        self._latest = None
 
     @property
     def unsaved(self) -> int:
