@@ -90,33 +90,33 @@ class AsyncExperiment:
         self._path = f"/v1/experiments/{name}"
         self._objectives: list[str] = []
 
-    async def ask(self, context: Values = (), *, feasible: Any = None, deferred: bool = False) -> Decision:
+    async def ask(self, context: Values = (), *, feasible: Any = None, deferred: bool = False) -> wire.RemoteDecision:
         """A decision for a context; a deferred one waits until it is activated."""
         body = wire.asked(context, feasible, deferred)
         return wire.decision(await self._client.call("POST", f"{self._path}/decisions", body))
 
-    async def ask_many(self, contexts: Sequence[Values], *, feasible: Any = None) -> list[Decision]:
+    async def ask_many(self, contexts: Sequence[Values], *, feasible: Any = None) -> list[wire.RemoteDecision]:
         """Decisions for many contexts in one request."""
         body = {"decisions": [wire.asked(context, feasible, False) for context in contexts]}
         found = await self._client.call("POST", f"{self._path}/decisions/batch", body)
         return [wire.decision(answer) for answer in found["decisions"]]
 
-    async def tell(self, decision: Decision | int, reward: Values) -> None:
+    async def tell(self, decision: Decision | str, reward: Values) -> None:
         """The reward of a decision, whole or in parts."""
         await self._client.call("POST", f"{self._path}/rewards", wire.told(decision, reward, await self._names(reward)))
 
-    async def tell_many(self, decisions: Sequence[Decision | int], rewards: Sequence[Values]) -> None:
+    async def tell_many(self, decisions: Sequence[Decision | str], rewards: Sequence[Values]) -> None:
         """Rewards of many decisions in one request."""
         names = await self._names(*rewards)
         await self._client.call("POST", f"{self._path}/rewards/batch", wire.told_many(decisions, rewards, names))
 
-    async def activate(self, decision: Decision | int) -> None:
+    async def activate(self, decision: Decision | str) -> None:
         """A deferred decision was shown."""
-        await self._client.call("POST", f"{self._path}/decisions/{wire.number(decision)}/activate")
+        await self._client.call("POST", f"{self._path}/decisions/{wire.id_of(decision)}/activate")
 
-    async def drop(self, decision: Decision | int) -> None:
+    async def drop(self, decision: Decision | str) -> None:
         """A decision was never shown, and teaches nothing."""
-        await self._client.call("POST", f"{self._path}/decisions/{wire.number(decision)}/cancel")
+        await self._client.call("POST", f"{self._path}/decisions/{wire.id_of(decision)}/cancel")
 
     async def front(self, context: Values = ()) -> list[dict[str, Any]]:
         """The arms believed Pareto optimal at a context."""

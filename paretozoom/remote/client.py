@@ -107,33 +107,33 @@ class RemoteExperiment:
         self._path = f"/v1/experiments/{name}"
         self._objectives: list[str] = []
 
-    def ask(self, context: Values = (), *, feasible: Any = None, deferred: bool = False) -> Decision:
+    def ask(self, context: Values = (), *, feasible: Any = None, deferred: bool = False) -> wire.RemoteDecision:
         """A decision for a context; a deferred one waits until it is activated."""
         body = wire.asked(context, feasible, deferred)
         return wire.decision(self._client.call("POST", f"{self._path}/decisions", body))
 
-    def ask_many(self, contexts: Sequence[Values], *, feasible: Any = None) -> list[Decision]:
+    def ask_many(self, contexts: Sequence[Values], *, feasible: Any = None) -> list[wire.RemoteDecision]:
         """Decisions for many contexts in one request."""
         body = {"decisions": [wire.asked(context, feasible, False) for context in contexts]}
         found = self._client.call("POST", f"{self._path}/decisions/batch", body)
         return [wire.decision(answer) for answer in found["decisions"]]
 
-    def tell(self, decision: Decision | int, reward: Values) -> None:
+    def tell(self, decision: Decision | str, reward: Values) -> None:
         """The reward of a decision, whole or in parts."""
         self._client.call("POST", f"{self._path}/rewards", wire.told(decision, reward, self._names(reward)))
 
-    def tell_many(self, decisions: Sequence[Decision | int], rewards: Sequence[Values]) -> None:
+    def tell_many(self, decisions: Sequence[Decision | str], rewards: Sequence[Values]) -> None:
         """Rewards of many decisions in one request."""
         names = self._names(*rewards)
         self._client.call("POST", f"{self._path}/rewards/batch", wire.told_many(decisions, rewards, names))
 
-    def activate(self, decision: Decision | int) -> None:
+    def activate(self, decision: Decision | str) -> None:
         """A deferred decision was shown."""
-        self._client.call("POST", f"{self._path}/decisions/{wire.number(decision)}/activate")
+        self._client.call("POST", f"{self._path}/decisions/{wire.id_of(decision)}/activate")
 
-    def drop(self, decision: Decision | int) -> None:
+    def drop(self, decision: Decision | str) -> None:
         """A decision was never shown, and teaches nothing."""
-        self._client.call("POST", f"{self._path}/decisions/{wire.number(decision)}/cancel")
+        self._client.call("POST", f"{self._path}/decisions/{wire.id_of(decision)}/cancel")
 
     def front(self, context: Values = ()) -> list[dict[str, Any]]:
         """The arms believed Pareto optimal at a context."""

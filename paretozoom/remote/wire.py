@@ -24,9 +24,23 @@ def plain(value: Any) -> Any:
     return [plain(entry) for entry in value] if isinstance(value, (list, tuple)) else value
 
 
-def number(decision: Decision | int) -> int:
-    """A decision's id."""
-    return decision.number if isinstance(decision, Decision) else decision
+class RemoteDecision(Decision, frozen=True):
+    """A decision of a service, which knows it by its `id`.
+
+    >>> RemoteDecision(17, {}, "a", 0.5, -1, "k3f9x2a7bq-17").id
+    'k3f9x2a7bq-17'
+    """
+
+    id: str
+
+
+def id_of(decision: Decision | str) -> str:
+    """A decision's id; one that no service made has none."""
+    if isinstance(decision, RemoteDecision):
+        return decision.id
+    if isinstance(decision, str):
+        return decision
+    raise Refused(f"decision: {decision!r} is not one of a service, nor the id of one")
 
 
 def asked(context: Any, feasible: Any, deferred: bool) -> dict[str, Any]:
@@ -37,11 +51,11 @@ def asked(context: Any, feasible: Any, deferred: bool) -> dict[str, Any]:
     return {**body, "deferred": True} if deferred else body
 
 
-def told(decision: Decision | int, reward: Any, names: list[str]) -> dict[str, Any]:
+def told(decision: Decision | str, reward: Any, names: list[str]) -> dict[str, Any]:
     """A reward; what JSON cannot say is refused here, or it would arrive as silence.
 
-    >>> told(3, [0.5, 1], ["a", "b"])
-    {'decision': 3, 'reward': {'a': 0.5, 'b': 1}}
+    >>> told("k3f9x2a7bq-3", [0.5, 1], ["a", "b"])
+    {'decision': 'k3f9x2a7bq-3', 'reward': {'a': 0.5, 'b': 1}}
     """
     values = plain(reward)
     if not isinstance(values, Mapping):
@@ -51,19 +65,20 @@ def told(decision: Decision | int, reward: Any, names: list[str]) -> dict[str, A
     for name, value in values.items():
         if isinstance(value, float) and not math.isfinite(value):
             raise Refused(f"reward[{name!r}]: {value!r} is not a finite number")
-    return {"decision": number(decision), "reward": values}
+    return {"decision": id_of(decision), "reward": values}
 
 
-def told_many(decisions: Sequence[Decision | int], rewards: Sequence[Any], names: list[str]) -> dict[str, Any]:
+def told_many(decisions: Sequence[Decision | str], rewards: Sequence[Any], names: list[str]) -> dict[str, Any]:
     """Rewards of many decisions."""
     if len(decisions) != len(rewards):
         raise Refused(f"rewards: {len(rewards)} given for {len(decisions)} decisions")
     return {"rewards": [told(d, r, names) for d, r in zip(decisions, rewards, strict=True)]}
 
 
-def decision(answer: dict[str, Any]) -> Decision:
+def decision(answer: dict[str, Any]) -> RemoteDecision:
     """A decision; what the policy credits stays with the service."""
-    return Decision(answer["id"], answer["context"], answer["arm"], answer["density"], -1)
+    number = int(answer["id"].rpartition("-")[2])
+    return RemoteDecision(number, answer["context"], answer["arm"], answer["density"], -1, answer["id"])
 
 
 def new(name: str, problem: Problem, more: Mapping[str, Any]) -> dict[str, Any]:

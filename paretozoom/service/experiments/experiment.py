@@ -13,6 +13,7 @@ from paretozoom.policies.base import Policy
 from paretozoom.problem import Problem
 from paretozoom.records import Asked, Dropped, Refused, Snapshot, Told
 from paretozoom.registry import check_parameters
+from paretozoom.service.experiments.epochs import Epochs
 from paretozoom.service.experiments.policies import known_policies
 from paretozoom.store.events import (
     Activated,
@@ -20,8 +21,11 @@ from paretozoom.store.events import (
     Created,
     Decided,
     Entry,
+    EpochBegan,
+    Erased,
     Expired,
     Paused,
+    Removed,
     Resumed,
     Retired,
     Rewarded,
@@ -71,6 +75,7 @@ class _State(msgspec.Struct):
     status: Status
     open_decisions: dict[int, OpenDecision] = msgspec.field(name="opened")
     counts: Counts
+    epochs: list[tuple[str, int]]
 
 
 def make_policy(name: str, problem: Problem, parameters: dict[str, Any], seed: int) -> Policy:
@@ -130,6 +135,9 @@ class Experiment:
         self.status: Status = "running"
         self.open_decisions: dict[int, OpenDecision] = {}
         self.counts = Counts()
+        self.epochs = Epochs()
+        if first.event.epoch is not None:
+            self.epochs.begin(first.event.epoch, 0)
         self._objectives = len(self.problem.objectives)
 
     def fold(self, entry: Entry) -> None:
@@ -155,6 +163,8 @@ class Experiment:
         elif isinstance(event, Activated):
             shown = self.open_decisions[event.number]
             shown.deferred, shown.deadline = False, self.deadline_from(entry.time)
+        elif isinstance(event, EpochBegan):
+            self.epochs.begin(event.epoch, self.policy.number)
         elif isinstance(event, Paused):
             self.status = "paused"
         elif isinstance(event, Resumed):
@@ -163,7 +173,11 @@ class Experiment:
             self.status = "retired"
             for number in list(self.open_decisions):
                 self._close(number)
-        else:
+        elif isinstance(event, Erased):
+            raise Refused(
+                f"log {self.name!r}: entry {entry.seq} was erased, so the log is folded from a later snapshot"
+            )
+        elif not isinstance(event, Removed):
             raise Refused(f"log {self.name!r}: entry {entry.seq} is {event!r}, which no experiment has")
         self.seq = entry.seq
 
@@ -191,6 +205,10 @@ class Experiment:
         if self.open_decisions.pop(number, None) is not None:
             self.policy.replay(Dropped(number))
 
+    def number_of(self, public: str) -> int:
+        """The number of a decision by its public id, if the log gave it."""
+        return self.epochs.number_of(public, until=self.policy.number)
+
     # State as data.
 
     def dump(self) -> Snapshot:
@@ -200,7 +218,15 @@ class Experiment:
 
     def _beside(self) -> Any:
         """What the experiment knows beside its policy, JSON-ready."""
-        state = _State(self.seq, self.created, self.created_at, self.status, self.open_decisions, self.counts)
+        state = _State(
+            self.seq,
+            self.created,
+            self.created_at,
+            self.status,
+            self.open_decisions,
+            self.counts,
+            self.epochs.dump(),
+        )
         return msgspec.to_builtins(state, str_keys=True)
 
     def digest(self) -> str:
@@ -221,6 +247,7 @@ class Experiment:
         experiment.policy.load(snapshot)
         experiment.status, experiment.open_decisions = state.status, state.open_decisions
         experiment.counts = state.counts
+        experiment.epochs = Epochs.load(state.epochs, experiment.policy.number)
         if [decision.number for decision in experiment.policy.open] != sorted(state.open_decisions):
             raise Refused("snapshot: the experiment's open decisions are not those of its policy")
         names = experiment.problem.objective_names

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 
 import msgspec
@@ -15,10 +14,10 @@ from paretozoom.records import Refused
 from paretozoom.service.access.guard import caller_of, needs
 from paretozoom.service.experiments.experiment import Experiment
 from paretozoom.service.http.bodies import ExperimentAnswer, NewExperiment
+from paretozoom.service.http.decoding import BYTES, check_type
 from paretozoom.service.http.shared import ONE, WHY_NOT, AnyRequest, Named, check_default
 from paretozoom.service.writing.live import LiveExperiments
 
-BYTES = "application/octet-stream"
 LARGEST_SNAPSHOT = 256_000_000
 GIVEN = ("problem", "policy", "parameters", "seed", "wait", "default")
 
@@ -26,7 +25,9 @@ GIVEN = ("problem", "policy", "parameters", "seed", "wait", "default")
 @get(ONE + "/snapshot", before_request=needs("admin"), responses=WHY_NOT, summary="Export", media_type=BYTES)
 async def export_snapshot(name: Named, state: State) -> Response[bytes]:
     """The whole state, as safetensors with a JSON header."""
-    return Response(state.experiments.find(name).dump().to_bytes(), media_type=BYTES)
+    experiments: LiveExperiments = state.experiments
+    data = await experiments.in_reading_thread(experiments.find(name).dump().to_bytes)
+    return Response(data, media_type=BYTES)
 
 
 @dataclass
@@ -49,8 +50,10 @@ class _Import(Operation):
 )
 async def import_snapshot(name: Named, request: AnyRequest, state: State) -> ExperimentAnswer:
     """Begin an experiment from a snapshot that was exported before, here or elsewhere."""
+    check_type(request, BYTES, or_none=True)  # no page can send a PUT without asking
     data = await request.body()
-    loaded = await asyncio.to_thread(Experiment.load, name, data)
+    experiments: LiveExperiments = state.experiments
+    loaded = await experiments.in_reading_thread(Experiment.load, name, data)
     found = loaded.created
     try:  # it might come from anywhere, so it is held to what a request may say
         msgspec.convert({"name": name, **{f: getattr(found, f) for f in GIVEN}}, NewExperiment)
@@ -58,6 +61,5 @@ async def import_snapshot(name: Named, request: AnyRequest, state: State) -> Exp
         raise Refused(f"snapshot: experiment: {error}") from error
     check_default(found.problem, found.default)
     created = msgspec.structs.replace(found, by=caller_of(request).id, snapshot=True)
-    experiments: LiveExperiments = state.experiments
     experiment = await experiments.create(name, created, data)
     return ExperimentAnswer.of(experiment, experiments.get(name).compiled)

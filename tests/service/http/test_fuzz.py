@@ -49,8 +49,9 @@ def send(client: Service, data: bytes) -> int:
     if answer.status_code == 201:
         copy = Remote(client, name)
         until(lambda: copy.get().json()["ready"])
-        for entry in copy.client.app.state.experiments.by_name[name].experiment.policy.open:
-            assert copy.reward(entry.number, right=0.5).status_code in (200, 409, 410)
+        loaded = copy.client.app.state.experiments.by_name[name].experiment
+        for entry in loaded.policy.open:
+            assert copy.reward(loaded.epochs.id_of(entry.number), right=0.5).status_code in (200, 409, 410)
         made = copy.decide(0.25)
         if copy.get().json()["status"] == "running":
             assert made.status_code == 201, made.text
