@@ -70,7 +70,8 @@ def damaged_rows(connection: sa.Connection, log: Any) -> list[int]:
             found.append(row.seq)
         elif row.chain != chains[0] and found[-1:] == [seq]:
             found.pop()  # nothing but the checksum of that entry was changed
-        seq, stored, computed = row.seq, _bytes(row.chain), chains[1]
+        seq, stored = row.seq, _bytes(row.chain)
+        computed = stored if row.chain in chains else chains[0]
     found += range(seq + 1, log.head + 1)
     return found
 
