@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from paretozoom.records import Refused
 from paretozoom.store.base import Damaged
 from paretozoom.store.events import Erased, from_json, to_json
-from paretozoom.store.rows import Row, chain_of, digest_of, read_row
+from paretozoom.store.rows import Row, chain_of, digest_of, is_digest, read_row
 from paretozoom.store.tables import events, logs, snapshots
 
 AT_ONCE = 5_000
@@ -130,7 +130,7 @@ def _digest(row: Any) -> bytes:
         event = from_json(row.body)
     except Refused:
         event = None
-    if isinstance(event, Erased):
+    if isinstance(event, Erased) and is_digest(event.digest):
         return bytes.fromhex(event.digest)
     return digest_of(_bytes(row.salt), _bytes(row.body))
 

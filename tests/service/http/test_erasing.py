@@ -98,6 +98,7 @@ def test_a_change_behind_an_erasure_is_noticed(folder: Path, lightly: None) -> N
         seq = next(entry.seq for entry in store.read(NAME) if isinstance(entry.event, Erased))
     for change in (
         'body = CAST(replace(CAST(body AS TEXT), \'"digest":"\', \'"digest":"00\') AS BLOB)',
+        'body = CAST(replace(CAST(body AS TEXT), \'"digest":"\', \'"digest":"z\') AS BLOB)',
         "number = 3",
         "salt = x'00'",
     ):
