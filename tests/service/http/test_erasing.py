@@ -187,7 +187,7 @@ def test_a_damaged_experiment_can_be_deleted(folder: Path, lightly: None) -> Non
         base.execute("UPDATE events SET body = '{}' WHERE seq = 3")
     base.close()
     with serving(folder) as client:
-        refused(client.get(f"{ALL}/{NAME}"), 503, "is damaged")
+        refused(client.get(f"{ALL}/{NAME}"), 503, "is damaged", "cannot be served")
         assert client.delete(f"{ALL}/{NAME}").status_code == 204
         assert client.get("/ready").text == "ready\n"
         assert client.post(ALL, json=new(NAME)).status_code == 201
