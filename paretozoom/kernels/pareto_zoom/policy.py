@@ -51,7 +51,7 @@ def look(f: Floats, i: Ints, number: int, point: Floats, allowed: Floats, own_er
     """List the candidates of a decision and predict their rewards; returns how many they are."""
     rows = list_candidates(f, i, number, allowed)
     committee.predict(f, i, point, m.arms(f, i), m.listed(f, i), rows, own_errors)
-    if i[m.ARE_LABELS] == 1:
+    if i[m.ARE_LABELS] == 1 and i[m.FORMS] == 0:
         _write_label_errors(f, i, point, rows)
     return rows
 

@@ -72,6 +72,8 @@ class Settings:
     last_trend_fit: float = _schedule(8192, "rewards", "a quadratic has few terms: later fits change nothing")
     sizes: float = _prior(6, "power of 2", "of terms beside the noise: expected from less this to plus this. Heuristic")
 
+    most_trend_terms: float = _capacity(320, "terms", "of a trend: the square is kept")
+
     # Smooth estimate: a Gaussian process in few terms.
     first_smooth_fit: float = _schedule(16, "rewards", "fewer leave scales unknown")
     last_smooth_fit: float = _schedule(4096, "rewards", "until which scales are sought: later changes unsettle play")
@@ -90,6 +92,12 @@ class Settings:
     all_functions: float = _capacity(96, "functions", "of all numbers together: they are evaluated for each candidate")
     most_labels: float = _capacity(16, "labels", "of a coordinate that trend and smooth estimate tell apart")
 
+    # Forms: a linear form of the context for each finite arm.
+    form_constant: float = _prior(2, "factor", "by which levels of arms vary more than slopes. Heuristic")
+    form_common: float = _prior(-2, "power of 4", "variance of what all arms have in common, before rewards tell")
+    form_apart: float = _prior(-3, "power of 4", "variance of what an arm has of its own, before rewards tell")
+    form_room: float = _capacity(131072, "numbers", "of all arms' matrices: a decision reads them. Heuristic")
+
     # Committee: shares of the estimators.
     equal_rewards: float = _prior(2, "rewards", "that equal shares are worth beforehand. Heuristic")
     far: float = _threshold(9, "noise variance", "squared errors beyond count less: three standard deviations")
@@ -102,6 +110,7 @@ class Settings:
     # Chooser.
     optimism: float = _prior(0.01, "standard errors", "added to means: of equal arms the less known is played")
     label_optimism: float = _prior(0.5, "standard errors", "times root log rewards, where arms tell nothing of another")
+    preferred_optimism: float = _prior(1, "standard errors", "added to a weighted sum of means: one arm is played")
     worse: float = _threshold(1, "standard errors", "a candidate may be worse by and still take another's place")
     ahead: float = _threshold(2, "standard errors", "it must be ahead by in all objectives together. Heuristic")
     end: float = _threshold(0.5, "standard errors", "times (d-1)^2: so near to the best, noise makes ends of fronts")

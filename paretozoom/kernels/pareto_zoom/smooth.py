@@ -25,7 +25,7 @@ from paretozoom.kernels.pareto_zoom.functions import (
     variance_of,
 )
 from paretozoom.kernels.pareto_zoom.settings import settings
-from paretozoom.kernels.pareto_zoom.trend import UNKNOWN, likelihood, solve, sums_of
+from paretozoom.kernels.pareto_zoom.trend import UNKNOWN, learn_at_once, likelihood, solve, sums_of
 
 NEVER = 1e9  # e-foldings: of what is not for smooth estimates
 DEAREST = 50.0  # e-foldings: exp(-50) is nothing. Terms of which less is expected are not used, or as if it were that
@@ -67,25 +67,8 @@ def learn(f: Floats, i: Ints, reward: Floats) -> None:
     for t in range(n):
         terms[t] = term_at(value, factors, t)
     for o in range(len(reward)):
-        if math.isnan(reward[o]):
-            continue
-        mean, covariance = m.smooth(f, i)[o], m.smooth_covariance(f, i)[o]
-        predicted, below = 0.0, 1.0
-        gain[:] = 0.0
-        for t in range(n):
-            predicted += mean[t] * terms[t]
-            row, times = covariance[t], terms[t]
-            for c in range(n):
-                gain[c] += times * row[c]
-        for t in range(n):
-            below += gain[t] * terms[t]
-        if below < 0.5:  # nothing that was learned comes to that but rounding; the next fit mends it
-            continue
-        for t in range(n):
-            row, step = covariance[t], gain[t] / below
-            mean[t] = min(LARGEST, max(-LARGEST, mean[t] + step * (reward[o] - predicted)))
-            for c in range(n):
-                row[c] -= step * gain[c]
+        if not math.isnan(reward[o]):
+            learn_at_once(m.smooth(f, i)[o], m.smooth_covariance(f, i)[o], terms, gain, reward[o])
 
 
 # Refit.

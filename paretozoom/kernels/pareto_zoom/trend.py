@@ -13,9 +13,10 @@ import numpy as np
 from paretozoom.kernels.core.jit import Floats, Ints, kernel, part
 from paretozoom.kernels.core.matrices import factorise, invert, substitute, sum_products
 from paretozoom.kernels.pareto_zoom import memory as m
-from paretozoom.kernels.pareto_zoom.functions import sum_at, sum_at_arms, tabulate, variance_of
+from paretozoom.kernels.pareto_zoom.functions import sum_at, sum_at_arms, term_at, variance_of
 from paretozoom.kernels.pareto_zoom.settings import settings
 
+LARGEST = 1e140
 UNKNOWN = 1e6  # variance of the constant, the first term: nothing is known of it
 
 
@@ -83,19 +84,69 @@ def solve(gram: Floats, right: Floats, variance: Floats, mean: Floats, covarianc
     covariance[:n, :n] = inverse
 
 
+@part
+def learn(f: Floats, i: Ints, reward: Floats) -> None:
+    """Add a reward where the functions stand to the sums of the trend; until some rewards it is learned at once."""
+    n, s, factors, value, terms = i[m.TREND_ROOM], settings(f), m.trend_factors(f, i), m.value(f, i), m.term(f, i)
+    if i[m.TOLD] > s.last_trend_fit * (1.0 + s.late_growth):
+        return
+    for t in range(n):
+        terms[t] = term_at(value, factors, t)
+    for o in range(len(reward)):
+        if math.isnan(reward[o]):
+            continue
+        gram, right = m.trend_gram(f, i)[o], m.trend_right(f, i)[o]
+        for t in range(n):
+            sums, times = gram[t], terms[t]
+            right[t] += times * reward[o]
+            for c in range(t, n):
+                sums[c] += times * terms[c]
+        m.trend_square(f, i)[o] += reward[o] * reward[o]
+        m.trend_count(f, i)[o] += 1.0
+        if i[m.TREND_TERMS] > 0 and i[m.TOLD] < s.last_learned_at_once:
+            learn_at_once(m.trend(f, i)[o], m.trend_covariance(f, i)[o], terms, m.term_gain(f, i), reward[o])
+
+
+@part
+def learn_at_once(mean: Floats, covariance: Floats, terms: Floats, gain: Floats, reward: float) -> None:
+    """Take a reward of some terms into a posterior."""
+    n, predicted, below = len(terms), 0.0, 1.0
+    gain[:n] = 0.0
+    for t in range(n):
+        predicted += mean[t] * terms[t]
+        row, times = covariance[t], terms[t]
+        for c in range(n):
+            gain[c] += times * row[c]
+    for t in range(n):
+        below += gain[t] * terms[t]
+    if below < 0.5:  # nothing that was learned comes to that but rounding; the next fit mends it
+        return
+    for t in range(n):
+        row, step = covariance[t], gain[t] / below
+        mean[t] = min(LARGEST, max(-LARGEST, mean[t] + step * (reward - predicted)))
+        for c in range(n):
+            row[c] -= step * gain[c]
+
+
 @kernel
-def refit(f: Floats, i: Ints, digits: Ints, site_arms: Ints) -> None:
+def refit(f: Floats, i: Ints, forgets: bool) -> None:
     """Fit the trend of all objectives."""
     n, s = i[m.TREND_ROOM], settings(f)
-    i[m.TREND_TERMS] = n
-    table, gram, right, variance = np.empty((len(digits), n)), np.empty((n, n)), np.empty(n), np.empty(n)
-    tabulate(f, i, digits, site_arms, m.trend_factors(f, i), table)
+    if forgets:
+        m.trend_gram(f, i)[:] *= 0.5
+        m.trend_right(f, i)[:] *= 0.5
+        m.trend_square(f, i)[:] *= 0.5
+        m.trend_count(f, i)[:] *= 0.5
+    elif n > s.most_terms and i[m.TOLD] < i[m.TREND_FITTED] * (1.0 + s.late_growth):
+        return
+    i[m.TREND_TERMS], i[m.TREND_FITTED], variance = n, i[m.TOLD], np.empty(n)
     for o in range(i[m.OBJECTIVES]):
-        count, square = sums_of(f, i, o, table, gram, right)
+        gram, right = m.trend_gram(f, i)[o], m.trend_right(f, i)[o]
+        count, square = m.trend_count(f, i)[o], m.trend_square(f, i)[o]
         if count == 0.0:
             continue
         best, likely, now = -1, -math.inf, m.trend_size(f, i)[o]
-        for size in range(max(-int(s.sizes), now - 1), min(int(s.sizes), now + 1) + 1):
+        for size in range(max(int(-s.sizes), now - 1), min(int(s.sizes), now + 1) + 1):
             variance[:] = 4.0**size
             variance[0] = UNKNOWN
             value = likelihood(gram, right, square, count, variance)

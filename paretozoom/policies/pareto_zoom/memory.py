@@ -17,7 +17,7 @@ from paretozoom.kernels.pareto_zoom import cells as geometry
 from paretozoom.kernels.pareto_zoom import memory as m
 from paretozoom.kernels.pareto_zoom.settings import COUNT, Settings
 from paretozoom.policies import stored
-from paretozoom.policies.pareto_zoom.terms import terms_of
+from paretozoom.policies.pareto_zoom.terms import forms_of, terms_of
 from paretozoom.problem import Problem
 from paretozoom.problem.dimensions import Floats, Ints
 from paretozoom.problem.feasible import encode_feasible
@@ -29,12 +29,13 @@ FIRST_ROOM = 64  # of arrays, which grow
 Arrays = Mapping[str, npt.NDArray[Any]]
 
 
-def allocate(problem: Problem, settings: Settings, key: Ints, along_front: bool, learned: Mapping[str, int]) -> Any:
+def allocate(problem: Problem, settings: Settings, key: Ints, along_front: bool, learned: Mapping[str, int], weights: Any = None) -> Any:
     """Memory for a problem, with some sizes of what was learned given."""
     encoding, terms = problem.encoding, terms_of(problem, settings)
     arms, dim, context = len(encoding.arms), len(encoding.kinds), encoding.context
     boxes = np.zeros((0, 0)) if arms else encode_feasible(problem, [{}])
     candidates = arms or MOST_CANDIDATES
+    forms = forms_of(problem, settings)
     sizes = {
         "context": context,
         "dim": dim,
@@ -47,6 +48,7 @@ def allocate(problem: Problem, settings: Settings, key: Ints, along_front: bool,
         "key1": int(key[1]),
         "along_front": int(along_front),
         "candidates": candidates,
+        "prefers": int(weights is not None),
         "are_labels": int(arms > 0 and dim == context + 1 and encoding.kinds[context] == CATEGORICAL),
         "labelled": _labelled(problem, settings),
         "boxes": len(boxes),
@@ -59,6 +61,9 @@ def allocate(problem: Problem, settings: Settings, key: Ints, along_front: bool,
         "trend_room": len(terms.factors),
         "smooth_room": smooth_room_of(dim, len(terms.functions) > terms.of_contexts, settings),
         "most_levels": m.MOST_LEVELS,
+        "forms": arms if forms else 0,
+        "form_blocks": len(problem.objectives) * (arms if forms else 0),
+        "form_terms": len(forms),
         "settings": COUNT,
         "members": m.MEMBERS,
         "places": 1 << int(settings.place_bits),
@@ -79,9 +84,13 @@ def allocate(problem: Problem, settings: Settings, key: Ints, along_front: bool,
         "values": encoding.values,
         "bits": bits_of(problem, settings),
         "box": boxes,
+        "weight": 0.0 if weights is None else weights,
         "feature": encoding.arms,
         "function": terms.functions,
         "trend_factor": terms.factors,
+        "form_function": forms,
+        "form_size": [settings.form_common, settings.form_apart],
+        "form_noise": 1.0,
         "offset": math.nan,
         "noise": 1.0,
         "scale": settings.centre_scale,
@@ -89,6 +98,10 @@ def allocate(problem: Problem, settings: Settings, key: Ints, along_front: bool,
     for name, numbers in given.items():
         m.memory.view(name, f, i)[:] = numbers
     m.memory.view("share", f, i)[:, m.LEVELS_] = 1.0
+    if forms:
+        unit = np.eye(len(forms))
+        m.memory.view("form_inverse", f, i)[:] = 4.0**settings.form_apart * unit
+        m.memory.view("form_common_inverse", f, i)[:] = 4.0**settings.form_common * unit
     return f, i
 
 
@@ -160,12 +173,12 @@ def _room(size: int) -> int:
     return max(FIRST_ROOM, 1 << (size - 1).bit_length()) if size else FIRST_ROOM
 
 
-def filled(problem: Problem, settings: Settings, key: Ints, along_front: bool, arrays: Arrays, number: int) -> Any:
+def filled(problem: Problem, settings: Settings, key: Ints, along_front: bool, arrays: Arrays, number: int, weights: Any = None) -> Any:
     """Memory with what a snapshot says that was learned in so many decisions."""
     sizes = stored.sizes_in(m.memory, arrays)
     d = len(problem.objectives)
     _check_sizes(sizes, number, d)
-    f, i = allocate(problem, settings, key, along_front, {})
+    f, i = allocate(problem, settings, key, along_front, {}, weights)
     rooms = {name: int(i[m.memory.place(name)]) for name in ("trend_room", "smooth_room")}
     if sizes["trend_terms"] not in (0, rooms["trend_room"]) or sizes["smooth_terms"] > rooms["smooth_room"]:
         raise Refused(

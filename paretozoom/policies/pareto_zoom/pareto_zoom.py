@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from types import ModuleType
@@ -21,7 +22,7 @@ from paretozoom.policies.parameters import check_listable, checked_problem
 from paretozoom.policies.pareto_zoom import memory
 from paretozoom.policies.summary import Summary
 from paretozoom.problem import Problem
-from paretozoom.problem.dimensions import Finite, Floats, Ints
+from paretozoom.problem.dimensions import Finite, Floats, Ints, number_of
 from paretozoom.records import Decision, Refused, Values
 
 SPREADS = ("arms", "front")
@@ -66,6 +67,7 @@ class ParetoZoom(CompiledPolicy):
         problem: Problem,
         *,
         spread: Literal["arms", "front"] = "arms",
+        prefer: Mapping[str, Mapping[str, float]] | None = None,
         settings: Mapping[str, float] | None = None,
         seed: int = 0,
     ) -> None:
@@ -73,21 +75,23 @@ class ParetoZoom(CompiledPolicy):
         if spread not in SPREADS:
             raise Refused(f"spread: {spread!r} is not 'arms' or 'front'")
         self.spread = spread
+        self._weights = None if prefer is None else checked_weights(problem, prefer)
         self.settings = checked_settings(settings or {})
         given = {} if not settings else {"settings": dict(settings)}
-        super().__init__(problem, seed=seed, parameters={"spread": spread, **given})
+        wanted = {} if prefer is None else {"prefer": {kind: dict(given) for kind, given in prefer.items()}}
+        super().__init__(problem, seed=seed, parameters={"spread": spread, **wanted, **given})
 
     # Memory.
 
     def _memory(self, key: Ints) -> tuple[Floats, Ints]:
-        f, i = memory.allocate(self.problem, self.settings, key, self.spread == "front", {})
+        f, i = memory.allocate(self.problem, self.settings, key, self.spread == "front", {}, self._weights)
         return f, i
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
         return stored.arrays_of(m.memory, self._floats, self._ints)
 
     def _filled(self, arrays: Mapping[str, npt.NDArray[Any]], key: Ints, number: int) -> tuple[Floats, Ints]:
-        f, i = memory.filled(self.problem, self.settings, key, self.spread == "front", arrays, number)
+        f, i = memory.filled(self.problem, self.settings, key, self.spread == "front", arrays, number, self._weights)
         return f, i
 
     def _check_credit(self, decision: Decision, ints: Ints, field: str) -> None:
@@ -106,7 +110,7 @@ class ParetoZoom(CompiledPolicy):
         named = {"levels": m.LEVELS, "sites": m.SITES, "forgotten": m.FORGOTTEN}
         shares = m.memory.view("share", self._floats, self._ints).mean(axis=0).tolist()
         facts: dict[str, Any] = {name: int(self._ints[place]) for name, place in named.items()}
-        return {**facts, "shares": dict(zip(("levels", "trend", "smooth"), shares, strict=True))}
+        return {**facts, "shares": dict(zip(("levels", "trend", "smooth", "forms"), shares, strict=True))}
 
     def front(self, context: Values = (), *, believed: bool = False, feasible: Any = None) -> list[Piece]:
         """The candidates, on one fixed grid, that would be played, or with `believed` all of undominated means.
@@ -162,6 +166,29 @@ class ParetoZoom(CompiledPolicy):
             {n.name: n.span * v for n, v in zip(numbers, error.tolist(), strict=True)},
             {n.name: c for n, c in zip(numbers, count.tolist(), strict=True)},
         ]
+
+
+def checked_weights(problem: Problem, prefer: Mapping[str, Mapping[str, float]]) -> Floats:
+    """What scaled rewards are multiplied by, from weights of rewards in the user's units.
+
+    >>> from paretozoom import Objective, Real
+    >>> task = Problem(context=[], arm=[Real("y")], objectives=[Objective("gain", high=10), Objective("cost", goal="min")])
+    >>> checked_weights(task, {"weights": {"gain": 1, "cost": 4}}).tolist()
+    [10.0, 4.0]
+    """
+    if not isinstance(prefer, Mapping) or list(prefer) != ["weights"] or not isinstance(prefer["weights"], Mapping):
+        raise Refused(f"prefer: {prefer!r}, expected {{'weights': {{objective: number}}}}")
+    weights, names = prefer["weights"], [objective.name for objective in problem.objectives]
+    unknown = sorted(set(weights) - set(names))
+    if unknown:
+        raise Refused(f"prefer: weights of {unknown!r}, expected objectives of {names!r}")
+    for name, value in weights.items():
+        number = number_of(value, f"prefer: weight of {name!r}")
+        if not 0 <= number < math.inf:
+            raise Refused(f"prefer: weight of {name!r} is {value!r}, expected a number of at least 0")
+    if not any(weights.values()):
+        raise Refused(f"prefer: weights are {dict(weights)!r}, expected one above 0")
+    return np.array([objective.span * weights.get(objective.name, 0.0) for objective in problem.objectives])
 
 
 def checked_settings(given: Mapping[str, float]) -> Settings:

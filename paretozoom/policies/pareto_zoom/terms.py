@@ -30,8 +30,8 @@ def terms_of(problem: Problem, settings: Settings) -> Terms:
     """The functions of all coordinates, and the terms of the quadratic that the trend is.
 
     These are the constant, functions up to squares, products of two, and of labels with squares and products of
-    numbers. Products are left out where they would be too many, and so is all but the constant. Only
-    labels multiply squares.
+    numbers. Where they would be too many, those are left out first that tell arms apart least: only labels multiply
+    squares, contexts multiply arms rather than contexts.
 
     >>> from paretozoom import Objective, Problem, Real
     >>> problem = Problem(context=[Real("x")], arm=[Real("y")], objectives=[Objective("a")])
@@ -39,13 +39,13 @@ def terms_of(problem: Problem, settings: Settings) -> Terms:
     >>> terms.functions[:4], terms.functions[15:17]
     ([(0, 0), (0, 0), (0, 1), (0, 2)], [(1, 0), (1, 1)])
     >>> terms.factors
-    [(0, 0, 0), (0, 0, 1), (0, 0, 2), (0, 0, 15), (0, 0, 16), (0, 1, 15)]
+    [(0, 0, 0), (0, 0, 15), (0, 0, 16), (0, 0, 1), (0, 1, 15), (0, 0, 2)]
     """
     encoding = problem.encoding
     sizes = [abs(value) or len(encoding.arms) for value in encoding.values.tolist()]  # of those that have labels
     functions, of_contexts = [(0, 0)], 1
     numbers = int((encoding.kinds != CATEGORICAL).sum())
-    most = int(settings.most_terms)
+    most = int(settings.most_trend_terms)
     cosines = min(int(settings.cosines), int(settings.all_functions) // max(1, numbers) - POLYNOMIALS)
     of_number = POLYNOMIALS + max(1, cosines)
     labels: list[int] = []
@@ -62,20 +62,29 @@ def terms_of(problem: Problem, settings: Settings) -> Terms:
         if j < encoding.context:
             of_contexts = len(functions)
 
-    quadratic = sorted(labels + simple + squares)
-    if len(quadratic) >= most:
-        return Terms([(0, 0)], 1, [(0, 0, 0)])
-
     def apart(*factors: int) -> bool:
         return len({functions[k][0] for k in factors}) == len(factors)
 
-    singles = [_three(k) for k in [0, *quadratic]]
-    pairs = [_three(a, b) for a, b in itertools.combinations(sorted(labels + simple), 2) if apart(a, b)]
-    pairs = pairs if len(singles) + len(pairs) <= most else []
+    def is_of_context(k: int) -> bool:
+        return functions[k][0] < encoding.context
+
+    pairs = [(a, b) for a, b in itertools.combinations(sorted(labels + simple), 2) if apart(a, b)]
     curves = [[k] for k in squares] + [[a, b] for a, b in itertools.combinations(simple, 2) if apart(a, b)]
-    triples = [_three(label, *curve) for label in labels for curve in curves]
-    triples = triples if pairs and len(singles) + len(pairs) + len(triples) <= most else []
-    return Terms(functions, of_contexts, singles + pairs + triples)
+    groups = [  # what tells arms apart comes first
+        [(k,) for k in sorted(labels + simple + squares) if not is_of_context(k)],
+        [(k,) for k in sorted(labels + simple) if is_of_context(k)],
+        [pair for pair in pairs if is_of_context(pair[0]) and not is_of_context(pair[1])],
+        [pair for pair in pairs if not is_of_context(pair[0])],
+        [(k,) for k in squares if is_of_context(k)],
+        [pair for pair in pairs if is_of_context(pair[1])],
+        [(label, *curve) for label in labels for curve in curves],
+    ]
+    factors = [(0, 0, 0)]
+    for group in groups:
+        if len(factors) + len(group) > most:
+            break
+        factors += sorted(_three(*some) for some in group)
+    return Terms(functions, of_contexts, factors)
 
 
 def cheapest(cost: Floats, coordinate: Ints, limit: float, room: int) -> Ints:
@@ -139,3 +148,27 @@ class Fixed:
         """What a posterior takes, each reward in the middle of its site."""
         phi, (n, S, Q) = self.space.phi(self.space.middles(sites.digits), self.factors), sites.sums[:, o]
         return phi.T @ (n[:, None] * phi), phi.T @ S, n.sum(), Q.sum()
+
+
+def forms_of(problem: Problem, settings: Settings) -> list[int]:
+    """The functions of contexts that forms of finite arms have, the constant first: lines, waves, labels.
+
+    None if arms are not finite, the constant alone if all would be too many.
+
+    >>> from paretozoom import Finite, Objective, Problem, Real
+    >>> problem = Problem(context=[Real("x"), Real("y")], arm=Finite(["a", "b"]), objectives=[Objective("r")])
+    >>> functions = terms_of(problem, Settings()).functions
+    >>> [functions[k] for k in forms_of(problem, Settings())]
+    [(0, 0), (0, 0), (1, 0)]
+    """
+    encoding = problem.encoding
+    if len(encoding.arms) == 0:
+        return []
+    terms = terms_of(problem, settings)
+    simple = [0]
+    for k, (j, which) in enumerate(terms.functions[1 : terms.of_contexts], 1):
+        kind = encoding.kinds[j]
+        if kind == CATEGORICAL or which == 0 or (kind != LINEAR and which == 1):
+            simple.append(k)
+    fits = len(encoding.arms) * len(simple) ** 2 <= settings.form_room
+    return simple if fits else [0] if len(encoding.arms) <= settings.form_room else []
