@@ -109,8 +109,10 @@ class Drawn(Task):
 
 def _draw_scales(rng: np.random.Generator, d: int, noise: str) -> Floats:
     """The floor and the height of the means of each objective: rates may be low, and a cost may hardly vary."""
-    height = np.exp(rng.uniform(math.log(0.02), math.log(0.9), d)) if noise == "bernoulli" and rng.random() < 0.4 else (
-        rng.uniform(0.4, 0.9, d)
+    height = (
+        np.exp(rng.uniform(math.log(0.02), math.log(0.9), d))
+        if noise == "bernoulli" and rng.random() < 0.4
+        else (rng.uniform(0.4, 0.9, d))
     )
     floor = height * rng.uniform(0.0, 0.2, d)
     if rng.random() < 0.2:

@@ -23,11 +23,10 @@ from paretozoom.kernels.pareto_zoom.settings import settings
 def _add_optimism(f: Floats, i: Ints, rows: int) -> None:
     """Make means optimistic: where arms tell nothing of each other, an unlucky one must be tried again."""
     s, means, errors = settings(f), m.mean(f, i, rows), m.error(f, i, rows)
-    times = s.label_optimism
     for o in range(i[m.OBJECTIVES]):
         for row in range(rows):
             if i[m.ARE_LABELS] == 1:
-                means[o, row] += times * m.label_error(f, i)[o, row]
+                means[o, row] += s.lone_optimism * m.label_error(f, i)[o, row]
             else:
                 means[o, row] += s.optimism * errors[o, row]
 
@@ -35,7 +34,7 @@ def _add_optimism(f: Floats, i: Ints, rows: int) -> None:
 @part
 def _mark_preferred(f: Floats, i: Ints, rows: int) -> None:
     """Mark the rows of the largest weighted sum of means, with optimism: one, unless several are equal."""
-    times, marks, weights = settings(f).preferred_optimism, m.front(f, i)[0], m.weights(f, i)
+    times, marks, weights = settings(f).lone_optimism, m.front(f, i)[0], m.weights(f, i)
     means, errors = m.mean(f, i, rows), m.label_error(f, i) if i[m.ARE_LABELS] == 1 else m.error(f, i, rows)
     best = -math.inf
     for row in range(rows):

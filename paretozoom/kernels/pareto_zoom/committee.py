@@ -80,7 +80,7 @@ def _update_shares(f: Floats, i: Ints, o: int) -> None:
         penalty[m.TREND_] = math.inf
     if i[m.SMOOTH_TERMS] == 0:
         penalty[m.SMOOTH_] = math.inf
-    if i[m.FORMS] == 0 or i[m.FORM_FITTED] == 0:
+    if i[m.FORMS] == 0:
         penalty[m.FORMS_] = math.inf
     solve_shares(m.products(f, i)[o], penalty, m.share(f, i)[o])
 
@@ -99,7 +99,7 @@ def predict(f: Floats, i: Ints, point: Floats, arms: Floats, numbers: Ints, rows
     fixed = 0.0
     for o in range(i[m.OBJECTIVES]):
         fixed += share[o, m.TREND_] + share[o, m.SMOOTH_] + share[o, m.FORMS_]
-    if fixed == 0.0:
+    if fixed == 0.0 and i[m.ARE_LABELS] == 0:
         return
     stand_at_context(f, i, point)
     stand_at_arms(f, i, arms, rows)
@@ -152,18 +152,16 @@ def _add_own_errors(f: Floats, i: Ints, point: Floats, arms: Floats, rows: int) 
 
 @part
 def learn(f: Floats, i: Ints, point: Floats, arm: int, reward: Floats, residual: Floats, variance: Floats) -> None:
-    """Compare the members with a reward before it is learned, and let the smooth estimate learn it.
+    """Compare the members with a reward before it is learned, and let fixed forms learn it.
 
     Writes by how much all together were off, and the squared standard error of that.
     """
     means, errors, rows, numbers = m.mean(f, i, 1), m.error(f, i, 1), m.arms(f, i), m.listed(f, i)
-    fixed = i[m.TREND_TERMS] + i[m.SMOOTH_TERMS] + i[m.FORMS]
     numbers[0] = arm
     for j in range(i[m.ARM_DIM]):
         rows[0, j] = point[i[m.CONTEXT] + j]
     has_begun = levels.predict(f, i, point, rows, numbers, 1, means, errors)
-    if fixed > 0 or i[m.TREND_ROOM] > 0:
-        stand_at(f, i, point)
+    stand_at(f, i, point)
     if i[m.FORMS] > 0:
         forms.stand_at(f, i)
     if has_begun:
@@ -186,10 +184,10 @@ def _compare(f: Floats, i: Ints, numbers: Ints, reward: Floats, residual: Floats
         off[m.LEVELS_] = reward[o] - means[o, 0]
         off[m.TREND_] = reward[o] - trend.predict_at(f, i, o) if i[m.TREND_TERMS] > 0 else 0.0
         off[m.SMOOTH_] = reward[o] - smooth.predict_at(f, i, o) if i[m.SMOOTH_TERMS] > 0 else 0.0
-        form_mean, form_square = np.zeros(1), np.zeros(1)
-        if i[m.FORMS] > 0 and i[m.FORM_FITTED] > 0:
-            forms.predict(f, i, o, numbers, 1, form_mean, form_square)
-        off[m.FORMS_] = reward[o] - form_mean[0] if i[m.FORMS] > 0 and i[m.FORM_FITTED] > 0 else 0.0
+        off[m.FORMS_] = 0.0
+        if i[m.FORMS] > 0:
+            forms.predict(f, i, o, numbers, 1, m.member_mean(f, i), m.member_square(f, i))
+            off[m.FORMS_] = reward[o] - m.member_mean(f, i)[0]
         together, square, farthest = 0.0, 0.0, 0.0
         for p in range(m.MEMBERS):
             together += share[p] * off[p]
@@ -219,9 +217,9 @@ def refit(f: Floats, i: Ints, digits: Ints, site_arms: Ints, forgets: bool) -> N
     early = forgets or told <= s.last_smooth_fit
     if i[m.SMOOTH_ROOM] > 0 and told >= s.first_smooth_fit:
         largest = share[:, m.SMOOTH_].max()
-        if early or (i[m.SMOOTH_TERMS] > 0 and largest >= s.fit_share):
+        if early or (i[m.SMOOTH_TERMS] > 0 and largest >= s.least_share):
             smooth.refit(f, i, digits, site_arms, early, forgets)
-        elif largest < s.least_share:
+        else:
             i[m.SMOOTH_TERMS] = 0
     if i[m.FORMS] > 0:
         forms.refit(f, i, forgets)

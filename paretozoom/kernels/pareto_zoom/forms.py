@@ -21,7 +21,7 @@ from paretozoom.kernels.pareto_zoom.settings import settings
 def stand_at(f: Floats, i: Ints) -> None:
     """Write c, where the functions of the context stand."""
     here, which, value = m.form_here(f, i), m.form_functions(f, i), m.value(f, i)
-    here[0] = settings(f).form_constant
+    here[0] = 1.0
     for k in range(1, i[m.FORM_TERMS]):
         here[k] = value[which[k]]
 

@@ -32,7 +32,6 @@ ALONG_FRONT = _size("along_front")  # 1: play evenly along the front in the spac
 PREFERS = _size("prefers")  # 1: the arm of the largest weighted sum of rewards is played, not the front
 CANDIDATES = _size("candidates")  # at most
 ARE_LABELS = _size("are_labels")  # 1: arms are labels and nothing else
-LABELLED = _size("labelled")  # cells of contexts that differ in labels, if arms are labels; else 1
 CELLS = _size("boxes")  # that make up a continuum of arms
 PER_CELL = _size("per_box")  # candidates in each at most
 BOX = _size("box")  # entries of a box: lows, then highs
@@ -92,8 +91,6 @@ site_count = _ints("site_count", "objectives", "site_room", least=0)
 site_total = _floats("site_total", "objectives", "site_room")
 site_square = _floats("site_square", "objectives", "site_room", least=0)
 site_slot = _ints("site_slot", "site_slots", holds="derived")  # 1 + the number of a site, by its key
-
-arm_told = _ints("arm_told", "labelled", "arms", holds="derived")  # parts of rewards, beside labels of contexts
 
 # Levels: blocks of cells of arms above cells of contexts.
 noise = _floats("noise", "objectives", least=1e-300)  # the variance of a reward
@@ -188,7 +185,7 @@ digits = _ints("digits", "coordinates", holds="scratch")
 off = _floats("off", "members", holds="scratch")
 corner = _ints("corner", "corners", holds="scratch")
 listed = _ints("listed", "candidates", holds="scratch")  # the numbers of finite arms
-label_error = _floats("label_error", "objectives", "candidates", holds="scratch")  # of labels, see policy.look
+label_error = _floats("label_error", "objectives", "candidates", holds="scratch")  # of forms, if arms are labels
 front = _ints("front", "two", "candidates", holds="scratch")  # marks of those that are played; spare
 unit = _floats("unit", "objectives", holds="scratch")
 end = _floats("end", "objectives", holds="scratch")

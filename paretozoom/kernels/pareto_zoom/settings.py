@@ -41,7 +41,6 @@ class Settings:
 
     # When estimates are made.
     first_rewards: float = _schedule(8, "rewards", "played uniformly until then: fewer tell nothing of noise")
-    early: float = _schedule(1000, "rewards", "until then refits are frequent, as each changes much. Heuristic")
     early_growth: float = _schedule(0.2, "share", "of more rewards until the next early refit. Heuristic")
     late_growth: float = _schedule(
         0.5, "share", "of more rewards until the next late refit: bounds what a reward costs"
@@ -93,9 +92,9 @@ class Settings:
     most_labels: float = _capacity(16, "labels", "of a coordinate that trend and smooth estimate tell apart")
 
     # Forms: a linear form of the context for each finite arm.
-    form_constant: float = _prior(2, "factor", "by which levels of arms vary more than slopes. Heuristic")
-    form_common: float = _prior(-2, "power of 4", "variance of what all arms have in common, before rewards tell")
-    form_apart: float = _prior(-3, "power of 4", "variance of what an arm has of its own, before rewards tell")
+    form_size: float = _prior(
+        -3, "power of 4", "variance of forms and of what they have in common, before rewards tell"
+    )
     form_room: float = _capacity(131072, "numbers", "of all arms' matrices: a decision reads them. Heuristic")
 
     # Committee: shares of the estimators.
@@ -104,13 +103,11 @@ class Settings:
     memory: float = _schedule(0.7, "factor", "of what was compared before a refit: estimates were worse then")
     bias: float = _prior(0.1, "explained variance", "that a fixed form is taken to be off in the end. Heuristic")
     bias_known: float = _threshold(0.1, "explained variance", "that levels may miss for bias to count. Heuristic")
-    least_share: float = _threshold(0.1, "share", "below which an estimator is retired after its last fit")
-    fit_share: float = _threshold(0.3, "share", "from which on the smooth estimate is fitted on. Heuristic")
+    least_share: float = _threshold(0.2, "share", "below which an estimator is retired after its last early fit")
 
     # Chooser.
     optimism: float = _prior(0.01, "standard errors", "added to means: of equal arms the less known is played")
-    label_optimism: float = _prior(0.5, "standard errors", "times root log rewards, where arms tell nothing of another")
-    preferred_optimism: float = _prior(1, "standard errors", "added to a weighted sum of means: one arm is played")
+    lone_optimism: float = _prior(0.5, "standard errors", "where one arm is played, or arms tell nothing of another")
     worse: float = _threshold(1, "standard errors", "a candidate may be worse by and still take another's place")
     ahead: float = _threshold(2, "standard errors", "it must be ahead by in all objectives together. Heuristic")
     end: float = _threshold(0.5, "standard errors", "times (d-1)^2: so near to the best, noise makes ends of fronts")

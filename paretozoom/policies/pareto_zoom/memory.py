@@ -29,7 +29,9 @@ FIRST_ROOM = 64  # of arrays, which grow
 Arrays = Mapping[str, npt.NDArray[Any]]
 
 
-def allocate(problem: Problem, settings: Settings, key: Ints, along_front: bool, learned: Mapping[str, int], weights: Any = None) -> Any:
+def allocate(
+    problem: Problem, settings: Settings, key: Ints, along_front: bool, learned: Mapping[str, int], weights: Any = None
+) -> Any:
     """Memory for a problem, with some sizes of what was learned given."""
     encoding, terms = problem.encoding, terms_of(problem, settings)
     arms, dim, context = len(encoding.arms), len(encoding.kinds), encoding.context
@@ -50,7 +52,6 @@ def allocate(problem: Problem, settings: Settings, key: Ints, along_front: bool,
         "candidates": candidates,
         "prefers": int(weights is not None),
         "are_labels": int(arms > 0 and dim == context + 1 and encoding.kinds[context] == CATEGORICAL),
-        "labelled": _labelled(problem, settings),
         "boxes": len(boxes),
         "per_box": candidates_of(problem, settings),
         "box": boxes.shape[1],
@@ -89,7 +90,7 @@ def allocate(problem: Problem, settings: Settings, key: Ints, along_front: bool,
         "function": terms.functions,
         "trend_factor": terms.factors,
         "form_function": forms,
-        "form_size": [settings.form_common, settings.form_apart],
+        "form_size": settings.form_size,
         "form_noise": 1.0,
         "offset": math.nan,
         "noise": 1.0,
@@ -100,8 +101,8 @@ def allocate(problem: Problem, settings: Settings, key: Ints, along_front: bool,
     m.memory.view("share", f, i)[:, m.LEVELS_] = 1.0
     if forms:
         unit = np.eye(len(forms))
-        m.memory.view("form_inverse", f, i)[:] = 4.0**settings.form_apart * unit
-        m.memory.view("form_common_inverse", f, i)[:] = 4.0**settings.form_common * unit
+        m.memory.view("form_inverse", f, i)[:] = 4.0**settings.form_size * unit
+        m.memory.view("form_common_inverse", f, i)[:] = 4.0**settings.form_size * unit
     return f, i
 
 
@@ -138,13 +139,6 @@ def candidates_of(problem: Problem, settings: Settings) -> int:
     return min(1 << int(wanted - 1).bit_length(), MOST_CANDIDATES)
 
 
-def _labelled(problem: Problem, settings: Settings) -> int:
-    """How many cells labels of contexts make, if arms are finite and all are few."""
-    encoding = problem.encoding
-    labels = math.prod(-count for count in encoding.values[: encoding.context].tolist() if count < 0)
-    return labels if 0 < labels * len(encoding.arms) <= settings.most_groups else 1
-
-
 def _real_arms(problem: Problem) -> int:
     """The number of continuous arm coordinates: 1, 2, or 3 for more."""
     encoding = problem.encoding
@@ -173,7 +167,9 @@ def _room(size: int) -> int:
     return max(FIRST_ROOM, 1 << (size - 1).bit_length()) if size else FIRST_ROOM
 
 
-def filled(problem: Problem, settings: Settings, key: Ints, along_front: bool, arrays: Arrays, number: int, weights: Any = None) -> Any:
+def filled(
+    problem: Problem, settings: Settings, key: Ints, along_front: bool, arrays: Arrays, number: int, weights: Any = None
+) -> Any:
     """Memory with what a snapshot says that was learned in so many decisions."""
     sizes = stored.sizes_in(m.memory, arrays)
     d = len(problem.objectives)

@@ -170,5 +170,4 @@ def forms_of(problem: Problem, settings: Settings) -> list[int]:
         kind = encoding.kinds[j]
         if kind == CATEGORICAL or which == 0 or (kind != LINEAR and which == 1):
             simple.append(k)
-    fits = len(encoding.arms) * len(simple) ** 2 <= settings.form_room
-    return simple if fits else [0] if len(encoding.arms) <= settings.form_room else []
+    return simple if len(encoding.arms) * len(simple) ** 2 <= settings.form_room else [0]
