@@ -95,6 +95,7 @@ def predict(f: Floats, i: Ints, point: Floats, arms: Floats, numbers: Ints, rows
     means, errors, member, share = m.mean(f, i, rows), m.error(f, i, rows), m.member_mean(f, i), m.share(f, i)
     if not levels.predict(f, i, point, arms, numbers, rows, means, errors):
         errors[:] = 1.0
+        m.label_error(f, i)[:] = 1.0
         return
     fixed = 0.0
     for o in range(i[m.OBJECTIVES]):
@@ -207,11 +208,14 @@ def _compare(f: Floats, i: Ints, numbers: Ints, reward: Floats, residual: Floats
 
 
 @kernel
-def refit(f: Floats, i: Ints, digits: Ints, site_arms: Ints, forgets: bool) -> None:
-    """Fit trend and smooth estimate while it is early, or retire those that hardly count; older comparisons fade."""
+def refit(f: Floats, i: Ints, digits: Ints, site_arms: Ints, forgets: bool, trend_lacks: bool) -> None:
+    """Fit trend and smooth estimate while it is early, or retire those that hardly count; older comparisons fade.
+
+    `trend_lacks` says that the sums of the trend lack what was told last.
+    """
     s, told, share = settings(f), i[m.TOLD], m.share(f, i)
-    if i[m.TREND_ROOM] > 0 and (forgets or told <= s.last_trend_fit):
-        trend.refit(f, i, forgets)
+    if told <= s.last_trend_fit or (forgets and s.last_trend_fit > 0):
+        trend.refit(f, i, digits, site_arms, forgets, trend_lacks)
     elif share[:, m.TREND_].max() < s.least_share:
         i[m.TREND_TERMS] = 0
     early = forgets or told <= s.last_smooth_fit

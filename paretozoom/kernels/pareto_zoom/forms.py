@@ -74,6 +74,7 @@ def learn(f: Floats, i: Ints, arm: int, reward: Floats) -> None:
         below = 1.0
         for k in range(p):
             below += here[k] * gain[k]
+        below = max(below, 0.5)  # that it is below 1 is rounding; the next fit mends it
         for k in range(p):
             line, sums, step = inverse[k], gram[k], gain[k] / below
             for c in range(p):
@@ -81,12 +82,12 @@ def learn(f: Floats, i: Ints, arm: int, reward: Floats) -> None:
                 sums[c] += here[k] * here[c]
             right[k] += here[k] * reward[o]
         m.form_square(f, i)[o] += reward[o] * reward[o]
-        m.form_count(f, i)[o] += 1.0
         moved = m.form_moved(f, i)
         _times(common_inverse, gain, moved)
-        under = below * apart * apart
+        spread = 0.0
         for k in range(p):
-            under += gain[k] * moved[k]
+            spread += gain[k] * moved[k]
+        under = below * apart * apart + max(0.0, spread)
         for k in range(p):
             line, step = common_inverse[k], moved[k] / under
             for c in range(p):
@@ -102,7 +103,7 @@ def _judge(f: Floats, i: Ints, o: int, common: float, apart: float, keeps: bool)
 
     With `keeps` what is known of all forms is written.
     """
-    p, arms, count = i[m.FORM_TERMS], i[m.FORMS], m.form_count(f, i)[o]
+    p, arms, count = i[m.FORM_TERMS], i[m.FORMS], 0.0
     grams, rights, inverses = m.form_gram(f, i), m.form_right(f, i)[o], m.form_inverse(f, i)
     total, right, logs, known = np.zeros((p, p)), np.zeros(p), 0.0, 0.0
     a, y, inverse, seen = np.empty((p, p)), np.empty(p), np.empty((p, p)), np.empty(p)
@@ -112,6 +113,7 @@ def _judge(f: Floats, i: Ints, o: int, common: float, apart: float, keeps: bool)
             if keeps:
                 _write_diagonal(inverses[o * arms + arm], apart)
             continue
+        count += gram[0, 0]
         a[:], y[:] = gram, rights[arm]
         for k in range(p):
             a[k, k] += 1.0 / apart
@@ -137,7 +139,8 @@ def _judge(f: Floats, i: Ints, o: int, common: float, apart: float, keeps: bool)
         invert(total, inverse)
         m.form_common_inverse(f, i)[o][:] = inverse
         _times(inverse, right, m.form_common(f, i)[o])
-    return -logs - 0.5 * count * math.log(rest / count), rest / count
+    noise = max(rest / count, 1e-300)
+    return -logs - 0.5 * count * math.log(noise), noise
 
 
 @part
@@ -155,12 +158,11 @@ def refit(f: Floats, i: Ints, forgets: bool) -> None:
         m.form_gram(f, i)[:] *= 0.5
         m.form_right(f, i)[:] *= 0.5
         m.form_square(f, i)[:] *= 0.5
-        m.form_count(f, i)[:] *= 0.5
     elif i[m.TOLD] < i[m.FORM_FITTED] * (1.0 + s.late_growth):
         return
     i[m.FORM_FITTED] = i[m.TOLD]
     for o in range(i[m.OBJECTIVES]):
-        if m.form_count(f, i)[o] == 0.0:
+        if m.form_gram(f, i)[o * i[m.FORMS] : (o + 1) * i[m.FORMS], 0, 0].sum() == 0.0:  # c begins with 1
             continue
         likely = _judge(f, i, o, 4.0 ** sizes[o, 0], 4.0 ** sizes[o, 1], False)[0]
         for which in range(2):

@@ -62,6 +62,7 @@ ARM_FUNCTIONS = _size("arm_functions")
 TREND_TERMS = _size("trend_terms", learned=True)  # 0: retired
 TREND_FITTED = _size("trend_fitted", learned=True)  # rewards when the trend was last fitted
 TREND_ROOM = memory.room("trend_room", "trend_terms")
+TREND_SUMS = _size("trend_sums")  # terms that sums are kept of, even if the trend is not fitted yet, or retired
 SMOOTH_TERMS = _size("smooth_terms", learned=True)  # 0: not fitted yet, or retired
 SMOOTH_ROOM = memory.room("smooth_room", "smooth_terms")
 FORMS = _size("forms")  # finite arms that have linear forms of the context: all of them, or none
@@ -121,10 +122,9 @@ cells = _floats("cells", "cell_room")  # (objectives, STATISTICS, cells of arms)
 # Trend and smooth estimate: mean and covariance, relative to the noise, of how much there is of each term.
 trend = _floats("trend", "objectives", "trend_room", least=-1e140, most=1e140)
 trend_covariance = _floats("trend_covariance", "objectives", "trend_room", "trend_room", least=-1e140, most=1e140)
-trend_gram = _floats("trend_gram", "objectives", "trend_room", "trend_room")  # sums of products of terms
-trend_right = _floats("trend_right", "objectives", "trend_room")  # sums of terms times rewards
+trend_gram = _floats("trend_gram", "objectives", "trend_sums", "trend_sums")  # sums of products of terms, r <= c
+trend_right = _floats("trend_right", "objectives", "trend_sums")  # sums of terms times rewards
 trend_square = _floats("trend_square", "objectives", least=0)  # the sum of squared rewards
-trend_count = _floats("trend_count", "objectives", least=0)
 trend_size = _ints("trend_size", "objectives", least=-60, most=60)  # of terms, as a power of 2
 smooth = _floats("smooth", "objectives", "smooth_room", least=-1e140, most=1e140)
 smooth_covariance = _floats("smooth_covariance", "objectives", "smooth_room", "smooth_room", least=-1e140, most=1e140)
@@ -138,12 +138,11 @@ signal = _ints(
 form_functions = _ints("form_function", "form_terms", holds="given")  # which functions of the context c has
 form_gram = _floats("form_gram", "form_blocks", "form_terms", "form_terms")
 form_right = _floats("form_right", "objectives", "forms", "form_terms")
-form_inverse = _floats("form_inverse", "form_blocks", "form_terms", "form_terms")
+form_inverse = _floats("form_inverse", "form_blocks", "form_terms", "form_terms", least=-1e40, most=1e40)
 form_common = _floats("form_common", "objectives", "form_terms")
 form_common_right = _floats("form_common_right", "objectives", "form_terms")
-form_common_inverse = _floats("form_common_inverse", "objectives", "form_terms", "form_terms")
+form_common_inverse = _floats("form_common_inverse", "objectives", "form_terms", "form_terms", least=-1e40, most=1e40)
 form_square = _floats("form_square", "objectives", least=0)  # the sum of squared rewards
-form_count = _floats("form_count", "objectives", least=0)
 form_size = _ints("form_size", "objectives", "two", least=-60, most=60)  # variances of w and of u, as powers of 4
 form_noise = _floats("form_noise", "objectives", least=1e-300)
 

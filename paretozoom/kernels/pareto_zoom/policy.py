@@ -9,17 +9,11 @@ from paretozoom.kernels.core.jit import Floats, Ints, inlined, kernel, part
 from paretozoom.kernels.core.lattice import draw, lay, measure, size_of, walk
 from paretozoom.kernels.core.memory import REFIT, lend_row, resized
 from paretozoom.kernels.core.philox import uniforms
-from paretozoom.kernels.pareto_zoom import committee, drift, levels
+from paretozoom.kernels.pareto_zoom import committee, drift, levels, trend
 from paretozoom.kernels.pareto_zoom import memory as m
 from paretozoom.kernels.pareto_zoom.chooser import choose, draw_by_weight, weigh_front
 from paretozoom.kernels.pareto_zoom.settings import settings
-from paretozoom.kernels.pareto_zoom.sites import (
-    add_to_site,
-    digits_at,
-    fill_slots,
-    forget_half,
-    list_digits,
-)
+from paretozoom.kernels.pareto_zoom.sites import add_to_site, digits_at, fill_slots, forget_half, list_digits
 
 
 @inlined
@@ -107,13 +101,13 @@ def tell(f: Floats, i: Ints, number: int, point: Floats, arm: int, reward: Float
 @kernel
 def refit(f: Floats, i: Ints) -> tuple[Floats, Ints]:
     """The same state with all estimators fitted anew. Forgets half first if the world has changed."""
-    s, forgets = settings(f), i[m.FORGETS] == 1
+    s, forgets, trend_lacks = settings(f), i[m.FORGETS] == 1, not trend.learns(f, i)
     if forgets:
         forget_half(f, i)
         m.watched(f, i)[:] = 0.0
         m.last(f, i)[:] = 0.0
     digits, site_arms = list_digits(f, i)
-    committee.refit(f, i, digits, site_arms, forgets)
+    committee.refit(f, i, digits, site_arms, forgets, trend_lacks)
     growth = s.early_growth if i[m.TOLD] < s.last_learned_at_once else s.late_growth
     i[m.NEXT] = i[m.TOLD] + max(int(s.least_gap), int(i[m.TOLD] * growth))
     i[REFIT] = 0

@@ -69,8 +69,7 @@ class Settings:
 
     # Trend: a quadratic.
     last_trend_fit: float = _schedule(8192, "rewards", "a quadratic has few terms: later fits change nothing")
-    sizes: float = _prior(6, "power of 2", "of terms beside the noise: expected from less this to plus this. Heuristic")
-
+    sizes: float = _prior(6, "power of 4", "of terms beside the noise: expected from less this to plus this. Heuristic")
     most_trend_terms: float = _capacity(320, "terms", "of a trend: the square is kept")
 
     # Smooth estimate: a Gaussian process in few terms.
@@ -85,7 +84,9 @@ class Settings:
     signal_spread: float = _prior(6, "powers of 2", "standard deviation of the signal beside the noise. Heuristic")
     signal_boldness: float = _prior(4, "factor", "of the variance of terms when rewards are learned: see boldness")
     terms_per_coordinate: float = _capacity(44, "terms", "of a smooth estimate: time against detail. Heuristic")
-    most_terms: float = _capacity(128, "terms", "of a trend or a smooth estimate: the square is kept")
+    most_terms: float = _capacity(
+        128, "terms", "of a smooth estimate, or of a trend that each refit fits: time. Heuristic"
+    )
     cosines: float = _capacity(12, "functions", "of a number, in smooth estimates: what a scale of 1/12 needs")
     margin: float = _prior(0.15, "share of a range", "beyond both ends of a number: nothing special is expected there")
     all_functions: float = _capacity(96, "functions", "of all numbers together: they are evaluated for each candidate")
@@ -93,9 +94,11 @@ class Settings:
 
     # Forms: a linear form of the context for each finite arm.
     form_size: float = _prior(
-        -3, "power of 4", "variance of forms and of what they have in common, before rewards tell"
+        -3, "power of 4", "of forms, and of what they share, beside the noise at first. Heuristic"
     )
-    form_room: float = _capacity(131072, "numbers", "of all arms' matrices: a decision reads them. Heuristic")
+    form_room: float = _capacity(
+        131072, "numbers", "of all arms' matrices: a decision reads them; if they are more, forms are constants"
+    )
 
     # Committee: shares of the estimators.
     equal_rewards: float = _prior(2, "rewards", "that equal shares are worth beforehand. Heuristic")
@@ -107,7 +110,9 @@ class Settings:
 
     # Chooser.
     optimism: float = _prior(0.01, "standard errors", "added to means: of equal arms the less known is played")
-    lone_optimism: float = _prior(0.5, "standard errors", "where one arm is played, or arms tell nothing of another")
+    lone_optimism: float = _prior(
+        0.5, "standard errors", "added where one arm is played, or arms tell nothing of another. Heuristic"
+    )
     worse: float = _threshold(1, "standard errors", "a candidate may be worse by and still take another's place")
     ahead: float = _threshold(2, "standard errors", "it must be ahead by in all objectives together. Heuristic")
     end: float = _threshold(0.5, "standard errors", "times (d-1)^2: so near to the best, noise makes ends of fronts")

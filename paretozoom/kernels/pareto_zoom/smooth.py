@@ -226,7 +226,7 @@ def refit(f: Floats, i: Ints, digits: Ints, site_arms: Ints, early: bool, forget
     table, gram, right, variance = np.empty((len(digits), n)), np.empty((n, n)), np.empty(n), np.empty(n)
     tabulate(f, i, digits, site_arms, m.smooth_factors(f, i), table)
     for o in range(i[m.OBJECTIVES]):
-        count, square = sums_of(f, i, o, table, gram, right)
+        count, square = sums_of(f, i, o, 0, table, gram, right)
         if count > 0.0 and searches:
             _search(f, i, o, gram, right, square, count)
         _expect(f, i, o, s.signal_boldness, variance)

@@ -122,9 +122,9 @@ def _best(
 def choose_splits(f: Floats, i: Ints, digits: Ints) -> Ints:
     """Choose the coordinates that explain most, level by level.
 
-    A level halves cells of contexts and of arms, as long as both have bits left and cells are not too many. Levels end when cells are as many as
-    rewards allow. Row k of the result: the coordinates of arms and of contexts that level k halves, or -1, its cells of
-    arms, the depths.
+    A level halves cells of contexts and of arms, as long as both have bits left; if cells were then too many, those of
+    contexts or of arms alone. Levels end when cells are as many as rewards allow. Row k of the result: the coordinates
+    of arms and of contexts that level k halves, or -1, its cells of arms, the depths.
     """
     s, context, coordinates, arms = settings(f), i[m.CONTEXT], i[m.COORDINATES], i[m.ARMS]
     bits, gains = m.bits(f, i), _measure_gains(f, i, digits)

@@ -37,7 +37,7 @@ def allocate(
     arms, dim, context = len(encoding.arms), len(encoding.kinds), encoding.context
     boxes = np.zeros((0, 0)) if arms else encode_feasible(problem, [{}])
     candidates = arms or MOST_CANDIDATES
-    forms = forms_of(problem, settings)
+    forms, form_size = forms_of(problem, settings), int(settings.form_size)
     sizes = {
         "context": context,
         "dim": dim,
@@ -60,6 +60,7 @@ def allocate(
         "context_functions": terms.of_contexts,
         "arm_functions": len(terms.functions) - terms.of_contexts,
         "trend_room": len(terms.factors),
+        "trend_sums": len(terms.factors),
         "smooth_room": smooth_room_of(dim, len(terms.functions) > terms.of_contexts, settings),
         "most_levels": m.MOST_LEVELS,
         "forms": arms if forms else 0,
@@ -90,7 +91,7 @@ def allocate(
         "function": terms.functions,
         "trend_factor": terms.factors,
         "form_function": forms,
-        "form_size": settings.form_size,
+        "form_size": form_size,
         "form_noise": 1.0,
         "offset": math.nan,
         "noise": 1.0,
@@ -101,8 +102,8 @@ def allocate(
     m.memory.view("share", f, i)[:, m.LEVELS_] = 1.0
     if forms:
         unit = np.eye(len(forms))
-        m.memory.view("form_inverse", f, i)[:] = 4.0**settings.form_size * unit
-        m.memory.view("form_common_inverse", f, i)[:] = 4.0**settings.form_size * unit
+        m.memory.view("form_inverse", f, i)[:] = 4.0**form_size * unit
+        m.memory.view("form_common_inverse", f, i)[:] = 4.0**form_size * unit
     return f, i
 
 
@@ -182,7 +183,7 @@ def filled(
         )
     known = {name: int(i[m.memory.place(name)]) for name in m.memory.sizes}
     stored.check_shapes(m.memory, {**known, **sizes}, arrays)
-    f, i = allocate(problem, settings, key, along_front, sizes)
+    f, i = allocate(problem, settings, key, along_front, sizes, weights)
     stored.fill(m.memory, f, i, arrays)
     _check_sites(problem, settings, f, i, number)
     _check_terms(f, i)
@@ -195,7 +196,8 @@ def filled(
 
 def _check_sizes(sizes: Mapping[str, int], number: int, d: int) -> None:
     told, due, following = sizes["told"], sizes["due"], sizes["next"]
-    right = told <= number and sizes["parts"] < d and sizes["searched"] <= number and sizes["forgotten"] <= number
+    counted = ("told", "searched", "trend_fitted", "form_fitted", "forgotten")
+    right = sizes["parts"] < d and max(sizes[name] for name in counted) <= number
     right = right and sizes["forgets"] <= 1 and sizes["levels"] <= m.MOST_LEVELS and sizes["sites"] <= max(1, number)
     if not (right and told < following + 1 <= 2 * number + 64 and (sizes["levels"] == 0 or told < due <= 2 * told + 1)):
         raise Refused(f"snapshot: sizes are {dict(sizes)}, which {number} decisions cannot have made")
@@ -225,9 +227,15 @@ def _check_sums(f: Floats, i: Ints) -> None:
         raise Refused(f"snapshot: watched is {watched.tolist()}, expected no negative sums of squares")
     if (np.abs(share.sum(axis=1) - 1) > 1e-6).any():
         raise Refused(f"snapshot: share is {share.tolist()}, expected shares that add up to 1")
-    for name in ("trend_covariance", "smooth_covariance"):
+    for name in ("trend_covariance", "smooth_covariance", "trend_gram", "form_gram"):
         if (np.diagonal(m.memory.view(name, f, i), axis1=1, axis2=2) < -1e-6).any():
             raise Refused(f"snapshot: {name} holds negative variances")
+    sizes, forms = 4.0 ** m.memory.view("form_size", f, i), int(i[m.FORMS])
+    for name, most in (("form_common_inverse", sizes[:, 0]), ("form_inverse", np.repeat(sizes[:, 1], forms))):
+        matrices, slack = m.memory.view(name, f, i), 1e-3 * most
+        variances = np.diagonal(matrices, axis1=1, axis2=2)
+        if (variances < -slack[:, None]).any() or (np.abs(matrices) > (most + slack)[:, None, None]).any():
+            raise Refused(f"snapshot: {name} holds variances that are negative, or above those beforehand")
     levels = m.memory.view("block_level", f, i)[: int(i[m.BLOCKS])]
     cells, d = m.memory.view("arm_cells", f, i)[levels], int(i[m.OBJECTIVES])
     if d * m.STATISTICS * cells.sum() != i[m.USED]:

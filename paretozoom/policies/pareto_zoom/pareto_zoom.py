@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from types import ModuleType
@@ -31,12 +30,18 @@ SPREADS = ("arms", "front")
 class ParetoZoom(CompiledPolicy):
     """Plays fairly on the front of what a committee of estimators predicts; nothing is to be tuned.
 
-    Three estimators of the mean reward learn side by side: a trend (a quadratic), a smooth estimate (a Gaussian process
-    in few terms), and levels (means of ever smaller cells of contexts and arms). Their shares are those with which
-    rewards would have been predicted best. Of candidates on a randomly shifted grid those on the front of the means are
-    played uniformly, or with `spread="front"` evenly along the front in the space of objectives; what others all but
-    dominate, as far as standard errors tell, is left out. The density of the draw is exact. Rewards that contradict
-    what was learned before let half of it be forgotten.
+    Four estimators of the mean reward learn side by side: a trend (a quadratic), a smooth estimate (a Gaussian process
+    in few terms), forms (for each of finitely many arms a linear form of the context), and levels (means of ever
+    smaller cells of contexts and arms). Their shares are those with which rewards would have been predicted best.
+
+    Of candidates on a randomly shifted grid those on the front of the means are played uniformly, or with
+    `spread="front"` evenly along the front in the space of objectives; what others all but dominate, as far as standard
+    errors tell, is left out. The density of the draw is exact. Rewards that contradict what was learned before let half
+    of it be forgotten.
+
+    With `prefer={"weights": {"gain": 1, "cost": 4}}` not the front is played, but the arm of the largest weighted sum
+    of rewards in the user's units. What is to be small is subtracted: here a unit of cost weighs as much as four of
+    gain. What is not named weighs nothing.
 
     Rewards may be on any scale, bounded or not, and come late, in parts and in any order. No regret bound is proved.
     `settings` replaces numbers of `Settings`, for experiments.
@@ -76,9 +81,9 @@ class ParetoZoom(CompiledPolicy):
             raise Refused(f"spread: {spread!r} is not 'arms' or 'front'")
         self.spread = spread
         self._weights = None if prefer is None else checked_weights(problem, prefer)
+        wanted = {} if prefer is None else {"prefer": {"weights": {k: float(w) for k, w in prefer["weights"].items()}}}
         self.settings = checked_settings(settings or {})
         given = {} if not settings else {"settings": dict(settings)}
-        wanted = {} if prefer is None else {"prefer": {kind: dict(given) for kind, given in prefer.items()}}
         super().__init__(problem, seed=seed, parameters={"spread": spread, **wanted, **given})
 
     # Memory.
@@ -169,26 +174,30 @@ class ParetoZoom(CompiledPolicy):
 
 
 def checked_weights(problem: Problem, prefer: Mapping[str, Mapping[str, float]]) -> Floats:
-    """What scaled rewards are multiplied by, from weights of rewards in the user's units.
+    """What scaled rewards are multiplied by, from weights of rewards in the user's units; the largest is 1.
 
     >>> from paretozoom import Objective, Real
-    >>> task = Problem(context=[], arm=[Real("y")], objectives=[Objective("gain", high=10), Objective("cost", goal="min")])
+    >>> objectives = [Objective("gain", high=10), Objective("cost", goal="min")]
+    >>> task = Problem(context=[], arm=[Real("y")], objectives=objectives)
     >>> checked_weights(task, {"weights": {"gain": 1, "cost": 4}}).tolist()
-    [10.0, 4.0]
+    [1.0, 0.4]
     """
     if not isinstance(prefer, Mapping) or list(prefer) != ["weights"] or not isinstance(prefer["weights"], Mapping):
         raise Refused(f"prefer: {prefer!r}, expected {{'weights': {{objective: number}}}}")
     weights, names = prefer["weights"], [objective.name for objective in problem.objectives]
-    unknown = sorted(set(weights) - set(names))
+    unknown = [name for name in weights if name not in names]
     if unknown:
         raise Refused(f"prefer: weights of {unknown!r}, expected objectives of {names!r}")
-    for name, value in weights.items():
-        number = number_of(value, f"prefer: weight of {name!r}")
-        if not 0 <= number < math.inf:
-            raise Refused(f"prefer: weight of {name!r} is {value!r}, expected a number of at least 0")
-    if not any(weights.values()):
+    numbers = {name: number_of(value, f"prefer: weight of {name!r}") for name, value in weights.items()}
+    for name, number in numbers.items():
+        if number < 0:
+            raise Refused(f"prefer: weight of {name!r} is {number!r}, expected a number of at least 0")
+    largest = max(numbers.values(), default=0.0)
+    if largest == 0.0:
         raise Refused(f"prefer: weights are {dict(weights)!r}, expected one above 0")
-    return np.array([objective.span * weights.get(objective.name, 0.0) for objective in problem.objectives])
+    scaled = np.array([one.span * (numbers.get(one.name, 0.0) / largest) for one in problem.objectives])
+    shares: Floats = scaled / scaled.max()
+    return shares
 
 
 def checked_settings(given: Mapping[str, float]) -> Settings:

@@ -1,10 +1,10 @@
-"""Which terms trend and smooth estimate of ParetoZoom have, and how much there is of each, by regression."""
+"""Which functions and terms the fixed forms of ParetoZoom have."""
 
 from __future__ import annotations
 
-import itertools
-import math
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable
+from itertools import chain, combinations, islice, product
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,9 +13,6 @@ from paretozoom.kernels.pareto_zoom.functions import POLYNOMIALS
 from paretozoom.kernels.pareto_zoom.settings import Settings
 from paretozoom.problem import Problem
 from paretozoom.problem.dimensions import Floats, Ints
-
-if TYPE_CHECKING:
-    from paretozoom.policies.pareto_zoom.space import Sites, Space
 
 
 class Terms(NamedTuple):
@@ -68,22 +65,24 @@ def terms_of(problem: Problem, settings: Settings) -> Terms:
     def is_of_context(k: int) -> bool:
         return functions[k][0] < encoding.context
 
-    pairs = [(a, b) for a, b in itertools.combinations(sorted(labels + simple), 2) if apart(a, b)]
-    curves = [[k] for k in squares] + [[a, b] for a, b in itertools.combinations(simple, 2) if apart(a, b)]
-    groups = [  # what tells arms apart comes first
-        [(k,) for k in sorted(labels + simple + squares) if not is_of_context(k)],
-        [(k,) for k in sorted(labels + simple) if is_of_context(k)],
-        [pair for pair in pairs if is_of_context(pair[0]) and not is_of_context(pair[1])],
-        [pair for pair in pairs if not is_of_context(pair[0])],
-        [(k,) for k in squares if is_of_context(k)],
-        [pair for pair in pairs if is_of_context(pair[1])],
-        [(label, *curve) for label in labels for curve in curves],
+    all_simple = sorted(labels + simple)
+    of_context, of_arm = ([k for k in all_simple if is_of_context(k) == so] for so in (True, False))
+    curves = chain(([k] for k in squares), (pair for pair in combinations(simple, 2) if apart(*pair)))
+    groups: list[Iterable[Iterable[int]]] = [  # what tells arms apart comes first
+        ([k] for k in [*of_arm, *squares] if not is_of_context(k)),
+        ([k] for k in of_context),
+        product(of_context, of_arm),
+        (pair for pair in combinations(of_arm, 2) if apart(*pair)),
+        ([k] for k in squares if is_of_context(k)),
+        (pair for pair in combinations(of_context, 2) if apart(*pair)),
+        ([label, *curve] for curve in curves for label in labels),
     ]
     factors = [(0, 0, 0)]
-    for group in groups:
-        if len(factors) + len(group) > most:
+    for group in groups:  # of which there may be far more than are taken
+        some = list(islice(group, most + 1 - len(factors)))
+        if len(factors) + len(some) > most:
             break
-        factors += sorted(_three(*some) for some in group)
+        factors += sorted(_three(*of) for of in some)
     return Terms(functions, of_contexts, factors)
 
 
@@ -110,44 +109,6 @@ def cheapest(cost: Floats, coordinate: Ints, limit: float, room: int) -> Ints:
 def _three(*factors: int) -> tuple[int, int, int]:
     first, second, third = [0, 0, *sorted(factors)][-3:]
     return first, second, third
-
-
-def scaled(gram: Floats, v: Floats) -> tuple[Floats, Floats]:
-    """The inverse of C, given the sum of phi phi', with roots of v on both sides; and these, which are of all sizes."""
-    root = np.sqrt(v)
-    return np.eye(len(v)) + np.outer(root, root) * gram, root
-
-
-def posterior(gram: Floats, right: Floats, v: Floats) -> tuple[Floats, Floats]:
-    """w and C, given the sums of phi phi' and phi r."""
-    inverse, root = scaled(gram, v)
-    return root * np.linalg.solve(inverse, root * right), np.outer(root, root) * np.linalg.inv(inverse)
-
-
-def log_likelihood(gram: Floats, right: Floats, n: float, Q: float, v: Floats) -> float:
-    """How likely n rewards are, but for a constant, with the noise that makes them likeliest."""
-    inverse, root = scaled(gram, v)
-    missed = Q - float(root * right @ np.linalg.solve(inverse, root * right))
-    return float(-0.5 * np.linalg.slogdet(inverse)[1] - 0.5 * n * math.log(max(missed, 1e-12 * Q, 1e-300) / n))
-
-
-class Fixed:
-    """r = w.phi(z) + noise, where w is normal beforehand with variances v sigma2; w and C of each objective."""
-
-    def __init__(self, space: Space, terms: int) -> None:
-        self.space, self.s, self.factors = space, space.settings, np.zeros((0, 3), np.int64)
-        self.w, self.C = [np.zeros(terms)] * space.d, [np.zeros((terms, terms))] * space.d
-
-    def predict(self, z: Floats) -> tuple[Floats, Floats]:
-        """Means, and squared standard errors beside the noise, of rows of points: (d, rows) each."""
-        phi, n = self.space.phi(z, self.factors), len(self.factors)
-        variances = [((phi @ C[:n, :n]) * phi).sum(axis=1) for C in self.C]
-        return np.array([phi @ w[:n] for w in self.w]), np.array(variances)
-
-    def sums(self, sites: Sites, o: int) -> tuple[Floats, Floats, float, float]:
-        """What a posterior takes, each reward in the middle of its site."""
-        phi, (n, S, Q) = self.space.phi(self.space.middles(sites.digits), self.factors), sites.sums[:, o]
-        return phi.T @ (n[:, None] * phi), phi.T @ S, n.sum(), Q.sum()
 
 
 def forms_of(problem: Problem, settings: Settings) -> list[int]:
