@@ -169,7 +169,8 @@ def refit(f: Floats, i: Ints, forgets: bool) -> None:
             for step in (1, -1):
                 sizes[o, which] += step
                 value = -math.inf
-                if abs(sizes[o, which]) <= s.sizes + 2:
+                # If few rewards made arms seem alike for good, an unlucky one were not tried again.
+                if sizes[o, 1] >= s.form_size and abs(sizes[o, which]) <= s.sizes + 2:
                     value = _judge(f, i, o, 4.0 ** sizes[o, 0], 4.0 ** sizes[o, 1], False)[0]
                 if value > likely:
                     likely = value

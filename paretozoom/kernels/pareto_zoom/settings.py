@@ -94,7 +94,7 @@ class Settings:
 
     # Forms: a linear form of the context for each finite arm.
     form_size: float = _prior(
-        -3, "power of 4", "of forms, and of what they share, beside the noise at first. Heuristic"
+        -1, "power of 4", "of forms, and of what they share, beside the noise at first. Heuristic"
     )
     form_room: float = _capacity(
         131072, "numbers", "of all arms' matrices: a decision reads them; if they are more, forms are constants"
@@ -106,12 +106,12 @@ class Settings:
     memory: float = _schedule(0.7, "factor", "of what was compared before a refit: estimates were worse then")
     bias: float = _prior(0.1, "explained variance", "that a fixed form is taken to be off in the end. Heuristic")
     bias_known: float = _threshold(0.1, "explained variance", "that levels may miss for bias to count. Heuristic")
-    least_share: float = _threshold(0.2, "share", "below which an estimator is retired after its last early fit")
+    least_share: float = _threshold(0.1, "share", "below which an estimator is retired after its last early fit")
 
     # Chooser.
     optimism: float = _prior(0.01, "standard errors", "added to means: of equal arms the less known is played")
     lone_optimism: float = _prior(
-        0.5, "standard errors", "added where one arm is played, or arms tell nothing of another. Heuristic"
+        1, "standard errors", "added where one arm is played, or arms tell nothing of another. Heuristic"
     )
     worse: float = _threshold(1, "standard errors", "a candidate may be worse by and still take another's place")
     ahead: float = _threshold(2, "standard errors", "it must be ahead by in all objectives together. Heuristic")

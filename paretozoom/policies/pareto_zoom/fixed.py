@@ -225,11 +225,14 @@ class Forms:
 
     def likely(self, o: int, size: tuple[int, int]) -> float:
         """How likely the rewards of an objective are."""
-        too_far = max(map(abs, size)) > self.s.sizes + 2
+        too_far = max(map(abs, size)) > self.s.sizes + 2 or size[1] < self.s.form_size
         return -math.inf if too_far else log_likelihood(*self.known.of[o], self.expected(size))
 
     def refit(self, told: int, forgets: bool) -> None:
-        """Let both sizes take a step to what makes rewards likeliest, the shared one first; and so the noise."""
+        """Let both sizes take a step to what makes rewards likeliest, the shared one first; and so the noise.
+
+        That of u never is below what it was at first: if arms seemed alike for good, no unlucky one were tried again.
+        """
         if forgets:
             self.known.halve()
         elif told < self.fitted * (1 + self.s.late_growth):

@@ -75,7 +75,8 @@ class Both:
                 means, errors, arms, numbers = self.look(x, number, own_errors)
                 m_, e = self.model.predict(x, arms, numbers, own_errors)
                 assert np.abs((means - m_) / sigma).max() < 1e-9
-                assert np.abs((errors**2 - e**2) / np.maximum(sigma**2, e**2)).max() < 1e-9
+                # Of few rewards, a trend's own errors are differences of large numbers.
+                assert np.abs((errors**2 - e**2) / np.maximum(sigma**2, e**2)).max() < (1e-8 if own_errors else 1e-9)
             chooser.choose(self.policy._floats, self.policy._ints, len(arms))
             marks = self.part("front")[0, : len(arms)]
             indices = self.model.indices(x, numbers, m_, e)
