@@ -60,7 +60,7 @@ class ParetoZoom(CompiledPolicy):
     name = "pareto-zoom"
     kernel: ClassVar[ModuleType] = policy
     summary = Summary(
-        "shares of a trend, a smooth estimate and means of cells, as they predict; uniform on the front of candidates",
+        "shares of a trend, a smooth estimate, forms of arms and means of cells; uniform on the front of candidates",
         multi_objective=True,
         contextual=True,
         similarity=True,

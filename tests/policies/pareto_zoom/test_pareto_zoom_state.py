@@ -315,7 +315,7 @@ def test_places_of_unknown_arms_are_refused(name: str) -> None:
         policy.load(Snapshot(whole.header, {**whole.arrays, "site_key": put(keys, 0, unknown)}))
 
 
-@pytest.mark.parametrize("name", ["plane", "features", "mixed arms"])
+@pytest.mark.parametrize("name", ["plane", "labels", "features", "mixed arms"])
 @settings(max_examples=40)
 @given(data=st.data())
 def test_forged_snapshots_are_refused_or_harmless(name: str, data: st.DataObject) -> None:
