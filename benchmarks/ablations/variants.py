@@ -26,7 +26,7 @@ SWITCHES: dict[str, dict[str, float]] = {
     "comparisons do not fade": {"memory": 1.0},
     "far rewards count fully": {"far": NEVER},
     "no boldness": {"boldness": 1.0, "signal_boldness": 1.0},
-    "no optimism": {"optimism": 0.0, "lone_optimism": 0.0},
+    "no optimism": {"optimism": 0.0, "label_optimism": 0.0},
     "nothing is left out": {"ahead": NEVER},
     "left out everywhere, not at ends only": {"end": NEVER},
     "nothing is forgotten": {"drift_errors": NEVER},

@@ -26,7 +26,7 @@ def _add_optimism(f: Floats, i: Ints, rows: int) -> None:
     for o in range(i[m.OBJECTIVES]):
         for row in range(rows):
             if i[m.ARE_LABELS] == 1:
-                means[o, row] += s.lone_optimism * m.label_error(f, i)[o, row]
+                means[o, row] += s.label_optimism * m.label_error(f, i)[o, row]
             else:
                 means[o, row] += s.optimism * errors[o, row]
 
@@ -34,7 +34,8 @@ def _add_optimism(f: Floats, i: Ints, rows: int) -> None:
 @part
 def _mark_preferred(f: Floats, i: Ints, rows: int) -> None:
     """Mark the rows of the largest weighted sum of means, with optimism: one, unless several are equal."""
-    times, marks, weights = settings(f).lone_optimism, m.front(f, i)[0], m.weights(f, i)
+    s, marks, weights = settings(f), m.front(f, i)[0], m.weights(f, i)
+    times = s.label_optimism if i[m.ARE_LABELS] == 1 else s.lone_optimism
     means, errors = m.mean(f, i, rows), m.label_error(f, i) if i[m.ARE_LABELS] == 1 else m.error(f, i, rows)
     best = -math.inf
     for row in range(rows):

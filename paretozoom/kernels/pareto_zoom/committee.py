@@ -73,7 +73,7 @@ def _update_shares(f: Floats, i: Ints, o: int) -> None:
     s, penalty, compared = settings(f), np.empty(m.MEMBERS), m.compared(f, i)[o]
     explained = m.explained(f, i)[o]
     missed = (m.levels_variance(f, i)[o] + s.equal_rewards) / (compared + s.equal_rewards)
-    bias = s.bias * min(1.0, s.bias_known * explained / max(1e-9, missed)) * explained * compared
+    bias = s.bias * min(1.0, s.bias * explained / max(1e-9, missed)) * explained * compared
     penalty[:] = s.equal_rewards + bias
     penalty[m.LEVELS_] = s.equal_rewards
     if i[m.TREND_TERMS] == 0:
@@ -219,7 +219,7 @@ def refit(f: Floats, i: Ints, digits: Ints, site_arms: Ints, forgets: bool, tren
     elif share[:, m.TREND_].max() < s.least_share:
         i[m.TREND_TERMS] = 0
     early = forgets or told <= s.last_smooth_fit
-    if i[m.SMOOTH_ROOM] > 0 and told >= s.first_smooth_fit:
+    if i[m.SMOOTH_ROOM] > 0 and told >= 2.0 * s.first_rewards:
         largest = share[:, m.SMOOTH_].max()
         if early or (i[m.SMOOTH_TERMS] > 0 and largest >= s.least_share):
             smooth.refit(f, i, digits, site_arms, early, forgets)

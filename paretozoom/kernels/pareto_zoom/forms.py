@@ -27,24 +27,36 @@ def stand_at(f: Floats, i: Ints) -> None:
 
 
 @part
+def _write_precisions(f: Floats, i: Ints, size: int, out: Floats) -> None:
+    """Write one over the variance of each term that an arm has of its own.
+
+    That of its level is never below some: if arms seemed alike for good, an unlucky one were not tried again.
+    """
+    out[:] = 4.0**-size
+    out[0] = 4.0 ** -max(float(size), settings(f).form_level)
+
+
+@part
 def predict(f: Floats, i: Ints, o: int, arms: Ints, rows: int, mean: Floats, square: Floats) -> None:
     """Write means and squared standard errors of an objective for the first rows of arms, where c stands."""
     p, here, seen = i[m.FORM_TERMS], m.form_here(f, i), m.form_seen(f, i)
     common, common_inverse = m.form_common(f, i)[o], m.form_common_inverse(f, i)[o]
-    apart, noise = 4.0 ** m.form_size(f, i)[o, 1], m.form_noise(f, i)[o]
+    apart, noise = m.form_apart(f, i), m.form_noise(f, i)[o]
+    _write_precisions(f, i, m.form_size(f, i)[o, 1], apart)
     for row in range(rows):
         inverse, right = m.form_inverse(f, i)[o * i[m.FORMS] + arms[row]], m.form_right(f, i)[o, arms[row]]
         _times(inverse, here, seen)
         total, own, shared = 0.0, 0.0, 0.0
         for k in range(p):
-            total += seen[k] * (right[k] + common[k] / apart)
+            total += seen[k] * (right[k] + common[k] * apart[k])
             own += seen[k] * here[k]
+            seen[k] *= apart[k]
         for k in range(p):
             line, part_of = common_inverse[k], 0.0
             for c in range(p):
                 part_of += line[c] * seen[c]
             shared += seen[k] * part_of
-        mean[row], square[row] = total, noise * max(0.0, own + shared / (apart * apart))
+        mean[row], square[row] = total, noise * max(0.0, own + shared)
 
 
 @part
@@ -67,9 +79,10 @@ def learn(f: Floats, i: Ints, arm: int, reward: Floats) -> None:
         block = o * i[m.FORMS] + arm
         inverse, right, gram = m.form_inverse(f, i)[block], m.form_right(f, i)[o, arm], m.form_gram(f, i)[block]
         common_right, common_inverse = m.form_common_right(f, i)[o], m.form_common_inverse(f, i)[o]
-        apart = 4.0 ** m.form_size(f, i)[o, 1]
+        apart = m.form_apart(f, i)
+        _write_precisions(f, i, m.form_size(f, i)[o, 1], apart)
         _times(inverse, right, gain)
-        common_right -= gain / apart
+        common_right -= gain * apart
         _times(inverse, here, gain)
         below = 1.0
         for k in range(p):
@@ -82,50 +95,54 @@ def learn(f: Floats, i: Ints, arm: int, reward: Floats) -> None:
                 sums[c] += here[k] * here[c]
             right[k] += here[k] * reward[o]
         m.form_square(f, i)[o] += reward[o] * reward[o]
+        gain *= apart
         moved = m.form_moved(f, i)
         _times(common_inverse, gain, moved)
         spread = 0.0
         for k in range(p):
             spread += gain[k] * moved[k]
-        under = below * apart * apart + max(0.0, spread)
+        under = below + max(0.0, spread)
         for k in range(p):
             line, step = common_inverse[k], moved[k] / under
             for c in range(p):
                 line[c] -= step * moved[c]
         _times(inverse, right, gain)
-        common_right += gain / apart
+        common_right += gain * apart
         _times(common_inverse, common_right, m.form_common(f, i)[o])
 
 
 @kernel
-def _judge(f: Floats, i: Ints, o: int, common: float, apart: float, keeps: bool) -> tuple[float, float]:
-    """How likely rewards are (a logarithm, but for a constant) if forms have such variances; and their noise.
+def _judge(f: Floats, i: Ints, o: int, keeps: bool) -> tuple[float, float]:
+    """How likely rewards are (a logarithm, but for a constant) by the variances of forms; and their noise.
 
     With `keeps` what is known of all forms is written.
     """
     p, arms, count = i[m.FORM_TERMS], i[m.FORMS], 0.0
     grams, rights, inverses = m.form_gram(f, i), m.form_right(f, i)[o], m.form_inverse(f, i)
     total, right, logs, known = np.zeros((p, p)), np.zeros(p), 0.0, 0.0
+    common, apart = 4.0 ** m.form_size(f, i)[o, 0], np.empty(p)
+    _write_precisions(f, i, m.form_size(f, i)[o, 1], apart)
     a, y, inverse, seen = np.empty((p, p)), np.empty(p), np.empty((p, p)), np.empty(p)
     for arm in range(arms):
         gram = grams[o * arms + arm]
         if gram[0, 0] == 0.0:
             if keeps:
-                _write_diagonal(inverses[o * arms + arm], apart)
+                inverses[o * arms + arm][:] = np.diag(1.0 / apart)
             continue
         count += gram[0, 0]
         a[:], y[:] = gram, rights[arm]
         for k in range(p):
-            a[k, k] += 1.0 / apart
+            a[k, k] += apart[k]
         half, square = factorise(a, y)
         invert(a, inverse)
         _times(inverse, rights[arm], seen)
-        logs += half + 0.5 * p * math.log(apart)
+        logs += half - 0.5 * np.log(apart).sum()
         known += square
-        right += seen / apart
+        right += seen * apart
         for k in range(p):
-            total[k, k] += 1.0 / apart
-        total -= inverse / (apart * apart)
+            total[k, k] += apart[k]
+            for c in range(p):
+                total[k, c] -= apart[k] * inverse[k, c] * apart[c]
         if keeps:
             inverses[o * arms + arm][:] = inverse
     y[:] = right
@@ -143,13 +160,6 @@ def _judge(f: Floats, i: Ints, o: int, common: float, apart: float, keeps: bool)
     return -logs - 0.5 * count * math.log(noise), noise
 
 
-@part
-def _write_diagonal(matrix: Floats, number: float) -> None:
-    matrix[:] = 0.0
-    for k in range(len(matrix)):
-        matrix[k, k] = number
-
-
 @kernel
 def refit(f: Floats, i: Ints, forgets: bool) -> None:
     """Let both variances take a step to what makes rewards likeliest."""
@@ -164,16 +174,15 @@ def refit(f: Floats, i: Ints, forgets: bool) -> None:
     for o in range(i[m.OBJECTIVES]):
         if m.form_gram(f, i)[o * i[m.FORMS] : (o + 1) * i[m.FORMS], 0, 0].sum() == 0.0:  # c begins with 1
             continue
-        likely = _judge(f, i, o, 4.0 ** sizes[o, 0], 4.0 ** sizes[o, 1], False)[0]
+        likely = _judge(f, i, o, False)[0]
         for which in range(2):
             for step in (1, -1):
                 sizes[o, which] += step
                 value = -math.inf
-                # If few rewards made arms seem alike for good, an unlucky one were not tried again.
-                if sizes[o, 1] >= s.form_size and abs(sizes[o, which]) <= s.sizes + 2:
-                    value = _judge(f, i, o, 4.0 ** sizes[o, 0], 4.0 ** sizes[o, 1], False)[0]
+                if abs(sizes[o, which]) <= s.sizes + 2:
+                    value = _judge(f, i, o, False)[0]
                 if value > likely:
                     likely = value
                     break
                 sizes[o, which] -= step
-        m.form_noise(f, i)[o] = _judge(f, i, o, 4.0 ** sizes[o, 0], 4.0 ** sizes[o, 1], True)[1]
+        m.form_noise(f, i)[o] = _judge(f, i, o, True)[1]

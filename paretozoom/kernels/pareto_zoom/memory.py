@@ -169,6 +169,7 @@ term_gain = _floats("term_gain", "trend_room", holds="scratch")
 member_square = _floats("member_square", "candidates", holds="scratch")
 form_here = _floats("form_here", "form_terms", holds="scratch")  # c
 form_seen = _floats("form_seen", "form_terms", holds="scratch")
+form_apart = _floats("form_apart", "form_terms", holds="scratch")  # precisions beforehand of an arm's own terms
 form_moved = _floats("form_moved", "form_terms", holds="scratch")
 value = _floats("value", "functions", holds="scratch")  # at one place
 row_value = _floats("row_value", "arm_functions", "candidates", holds="scratch")

@@ -73,7 +73,6 @@ class Settings:
     most_trend_terms: float = _capacity(320, "terms", "of a trend: the square is kept")
 
     # Smooth estimate: a Gaussian process in few terms.
-    first_smooth_fit: float = _schedule(16, "rewards", "fewer leave scales unknown")
     last_smooth_fit: float = _schedule(4096, "rewards", "until which scales are sought: later changes unsettle play")
     last_learned_at_once: float = _schedule(
         1024, "rewards", "until which each updates the posterior: the square of terms"
@@ -94,7 +93,10 @@ class Settings:
 
     # Forms: a linear form of the context for each finite arm.
     form_size: float = _prior(
-        -1, "power of 4", "of forms, and of what they share, beside the noise at first. Heuristic"
+        -3, "power of 4", "variance of forms and of what they share, before rewards tell. Heuristic"
+    )
+    form_level: float = _prior(
+        -1, "power of 4", "least variance of an arm's level: unlucky arms are tried again. Heuristic"
     )
     form_room: float = _capacity(
         131072, "numbers", "of all arms' matrices: a decision reads them; if they are more, forms are constants"
@@ -104,15 +106,13 @@ class Settings:
     equal_rewards: float = _prior(2, "rewards", "that equal shares are worth beforehand. Heuristic")
     far: float = _threshold(9, "noise variance", "squared errors beyond count less: three standard deviations")
     memory: float = _schedule(0.7, "factor", "of what was compared before a refit: estimates were worse then")
-    bias: float = _prior(0.1, "explained variance", "that a fixed form is taken to be off in the end. Heuristic")
-    bias_known: float = _threshold(0.1, "explained variance", "that levels may miss for bias to count. Heuristic")
+    bias: float = _prior(0.1, "explained variance", "that a fixed form is off by, once levels miss no more. Heuristic")
     least_share: float = _threshold(0.1, "share", "below which an estimator is retired after its last early fit")
 
     # Chooser.
     optimism: float = _prior(0.01, "standard errors", "added to means: of equal arms the less known is played")
-    lone_optimism: float = _prior(
-        1, "standard errors", "added where one arm is played, or arms tell nothing of another. Heuristic"
-    )
+    label_optimism: float = _prior(1, "standard errors of forms", "where arms tell nothing of each other")
+    lone_optimism: float = _prior(0.5, "standard errors", "where one arm is played instead of a front. Heuristic")
     worse: float = _threshold(1, "standard errors", "a candidate may be worse by and still take another's place")
     ahead: float = _threshold(2, "standard errors", "it must be ahead by in all objectives together. Heuristic")
     end: float = _threshold(0.5, "standard errors", "times (d-1)^2: so near to the best, noise makes ends of fronts")

@@ -203,8 +203,10 @@ class Forms:
         return np.column_stack([c, (is_arm[:, :, None] * c[:, None, :]).reshape(len(c), -1)])
 
     def expected(self, size: tuple[int, int]) -> Array:
-        """v of all terms."""
-        return np.repeat(4.0 ** np.array(size), [len(self.space.linear), len(self.space.linear) * len(self.space.arms)])
+        """v of all terms. That of an arm's level is never below some, or no unlucky arm were tried again."""
+        terms, (w, u) = len(self.space.linear), size
+        own = [4.0 ** max(u, self.s.form_level), *[4.0**u] * (terms - 1)]
+        return np.array([*[4.0**w] * terms, *own * len(self.space.arms)])
 
     def predict(self, z: Array, numbers: Array) -> tuple[Array, Array]:
         """Means and squared standard errors: (d, rows) each."""
@@ -225,14 +227,14 @@ class Forms:
 
     def likely(self, o: int, size: tuple[int, int]) -> float:
         """How likely the rewards of an objective are."""
-        too_far = max(map(abs, size)) > self.s.sizes + 2 or size[1] < self.s.form_size
-        return -math.inf if too_far else log_likelihood(*self.known.of[o], self.expected(size))
+        return (
+            -math.inf
+            if max(map(abs, size)) > self.s.sizes + 2
+            else log_likelihood(*self.known.of[o], self.expected(size))
+        )
 
     def refit(self, told: int, forgets: bool) -> None:
-        """Let both sizes take a step to what makes rewards likeliest, the shared one first; and so the noise.
-
-        That of u never is below what it was at first: if arms seemed alike for good, no unlucky one were tried again.
-        """
+        """Let both sizes take a step to what makes rewards likeliest, the shared one first; and so the noise."""
         if forgets:
             self.known.halve()
         elif told < self.fitted * (1 + self.s.late_growth):

@@ -101,9 +101,10 @@ def allocate(
         m.memory.view(name, f, i)[:] = numbers
     m.memory.view("share", f, i)[:, m.LEVELS_] = 1.0
     if forms:
-        unit = np.eye(len(forms))
-        m.memory.view("form_inverse", f, i)[:] = 4.0**form_size * unit
-        m.memory.view("form_common_inverse", f, i)[:] = 4.0**form_size * unit
+        unit, inverses = 4.0**form_size * np.eye(len(forms)), m.memory.view("form_inverse", f, i)
+        m.memory.view("form_common_inverse", f, i)[:] = unit
+        inverses[:] = unit
+        inverses[:, 0, 0] = 4.0 ** max(form_size, settings.form_level)
     return f, i
 
 
@@ -187,7 +188,7 @@ def filled(
     stored.fill(m.memory, f, i, arrays)
     _check_sites(problem, settings, f, i, number)
     _check_terms(f, i)
-    _check_sums(f, i)
+    _check_sums(settings, f, i)
     rows = _checked_levels(problem, settings, f, i)
     if rows[:, 2].sum() != sizes["numbered"] or not _blocks_hold(f, i, rows):
         raise Refused("snapshot: blocks are of other cells than the sites lie in")
@@ -217,7 +218,7 @@ def _check_sites(problem: Problem, settings: Settings, f: Floats, i: Ints, numbe
     sites.fill_slots_of(f, i)
 
 
-def _check_sums(f: Floats, i: Ints) -> None:
+def _check_sums(settings: Settings, f: Floats, i: Ints) -> None:
     """Refuse sums that no rewards have, and shares that are none."""
     offset, counts = m.memory.view("offset", f, i), m.memory.view("site_count", f, i)
     if (np.isnan(offset) & (counts.sum(axis=1) > 0)).any():
@@ -231,7 +232,8 @@ def _check_sums(f: Floats, i: Ints) -> None:
         if (np.diagonal(m.memory.view(name, f, i), axis1=1, axis2=2) < -1e-6).any():
             raise Refused(f"snapshot: {name} holds negative variances")
     sizes, forms = 4.0 ** m.memory.view("form_size", f, i), int(i[m.FORMS])
-    for name, most in (("form_common_inverse", sizes[:, 0]), ("form_inverse", np.repeat(sizes[:, 1], forms))):
+    own = np.maximum(sizes[:, 1], 4.0**settings.form_level)
+    for name, most in (("form_common_inverse", sizes[:, 0]), ("form_inverse", np.repeat(own, forms))):
         matrices, slack = m.memory.view(name, f, i), 1e-3 * most
         variances = np.diagonal(matrices, axis1=1, axis2=2)
         if (variances < -slack[:, None]).any() or (np.abs(matrices) > (most + slack)[:, None, None]).any():

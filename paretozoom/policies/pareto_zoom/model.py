@@ -244,7 +244,7 @@ class Model:
         """Least squares, beside equal shares beforehand; fixed forms have a bias once levels know the rewards well."""
         s, E = self.s, self.explained
         missed = (self.levels_error2 + s.equal_rewards) / (self.compared + s.equal_rewards)
-        bias = s.bias * np.minimum(1, s.bias_known * E / np.maximum(1e-9, missed)) * E * self.compared
+        bias = s.bias * np.minimum(1, s.bias * E / np.maximum(1e-9, missed)) * E * self.compared
         for o in range(self.d):
             penalty = s.equal_rewards + bias[o] * (np.arange(MEMBERS) != LEVELS_)
             self.share[o] = best_shares(self.P[o] + np.diag(penalty), self.used())
@@ -254,13 +254,13 @@ class Model:
 
         Labels tell nothing of each other: theirs is by the standard errors of forms.
         """
-        times = self.s.optimism
+        times = self.s.optimism if self.weights is None else self.s.lone_optimism
         if self.space.are_labels and self.levels.levels:
             z = self.rows(x, self.space.arms[numbers])
-            times, e = self.s.lone_optimism, np.sqrt(self.forms.predict(z, numbers)[1])
+            times, e = self.s.label_optimism, np.sqrt(self.forms.predict(z, numbers)[1])
         if self.weights is None:
             return m + times * e
-        return (self.weights @ m + self.s.lone_optimism * np.sqrt(self.weights**2 @ e**2))[None]
+        return (self.weights @ m + times * np.sqrt(self.weights**2 @ e**2))[None]
 
     def choose(self, indices: Array, e: Array) -> Array:
         """Which candidates are played (0 or 1 each): the front of indices, but for what others all but dominate."""
@@ -323,7 +323,7 @@ class Model:
         elif largest[TREND_] < s.least_share:
             self.trend.factors = self.trend.factors[:0]
         early = forgets or told <= s.last_smooth_fit
-        if self.space.smooth_room and told >= s.first_smooth_fit:
+        if self.space.smooth_room and told >= 2 * s.first_rewards:
             if early or (len(self.smooth.factors) and largest[SMOOTH_] >= s.least_share):
                 self.smooth.refit(self.sites, told, early, forgets)
             else:

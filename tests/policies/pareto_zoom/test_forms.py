@@ -43,8 +43,12 @@ def _drawn(n: int, seed: int) -> tuple[Space, Forms, Any, Any, Any]:
 
 
 def _alike(a: tuple[Any, Any], b: tuple[Any, Any], common: float, apart: float) -> Any:
-    """The covariance of rewards at contexts c and arms, beside the noise: of w, and of u of the same arm."""
-    return (a[0] @ b[0].T) * (common + apart * np.equal.outer(a[1], b[1]))
+    """The covariance of rewards at contexts c and arms, beside the noise: of w, and of u of the same arm.
+
+    The level of u, the constant in c, varies by a quarter of the noise at least.
+    """
+    own = apart * (a[0] @ b[0].T) + max(0.0, 0.25 - apart) * np.outer(a[0][:, 0], b[0][:, 0])
+    return common * (a[0] @ b[0].T) + own * np.equal.outer(a[1], b[1])
 
 
 def _c(z: Any) -> Any:

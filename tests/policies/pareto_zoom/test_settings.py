@@ -47,7 +47,6 @@ CASES: dict[str, tuple[float, str, dict[str, float]]] = {
     "last_trend_fit": (60, "plane", {}),
     "sizes": (0, "plane", {}),
     "most_trend_terms": (4, "plane", {}),
-    "first_smooth_fit": (60, "plane", {}),
     "last_smooth_fit": (60, "plane", {}),
     "last_learned_at_once": (60, "plane", {}),
     "centre_scale": (4, "plane", {}),
@@ -62,15 +61,16 @@ CASES: dict[str, tuple[float, str, dict[str, float]]] = {
     "all_functions": (8, "plane", {}),
     "most_labels": (3, "labels", {}),
     "form_size": (1, "labels", {}),
+    "form_level": (2, "labels", {}),
     "form_room": (0, "labels", {}),
     "equal_rewards": (50, "plane", {}),
     "far": (1, "plane", {}),
     "memory": (0.2, "plane", {}),
     "bias": (2.0, "plane", {}),
-    "bias_known": (0.01, "plane", {"bias": 2.0}),
     "least_share": (0.0, "plane", LATE),
     "optimism": (0.5, "plane", {}),
-    "lone_optimism": (3.0, "labels", {}),
+    "label_optimism": (3.0, "labels", {}),
+    "lone_optimism": (5.0, "plane", {}),
     "worse": (0.2, "plane", {}),
     "ahead": (0.1, "plane", {}),
     "end": (3.0, "plane", {}),
@@ -90,10 +90,11 @@ CASES: dict[str, tuple[float, str, dict[str, float]]] = {
 
 
 @cache
-def _run(name: str, settings: tuple[tuple[str, float], ...]) -> Any:
+def _run(name: str, settings: tuple[tuple[str, float], ...], weighs: bool = False) -> Any:
     """What was played in 300 rounds (a world turns round after half of them), and what is shown then."""
     problem = ALL[name]
-    policy, world = ParetoZoom(problem, seed=1, settings=dict(settings)), Turning(problem, 2, after=150)
+    prefer = {"weights": {problem.objectives[0].name: 1.0}} if weighs else None
+    policy, world = ParetoZoom(problem, seed=1, settings=dict(settings), prefer=prefer), Turning(problem, 2, after=150)
     played = []
     for _ in range(300):
         decision = policy.ask(world.context())
@@ -106,8 +107,9 @@ def _run(name: str, settings: tuple[tuple[str, float], ...]) -> Any:
 def test_a_setting_counts(name: str) -> None:
     value, problem, more = CASES[name]
     assert value != more.get(name, getattr(Settings(), name))
-    plain = _run(problem, tuple(more.items()))
-    assert _run(problem, tuple({**more, name: value}.items())) != plain
+    weighs = name == "lone_optimism"  # one arm is played
+    plain = _run(problem, tuple(more.items()), weighs)
+    assert _run(problem, tuple({**more, name: value}.items()), weighs) != plain
 
 
 def test_the_same_settings_play_the_same() -> None:
