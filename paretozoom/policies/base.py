@@ -251,11 +251,40 @@ class Policy:
         with self._lock:
             del self._open[self._open.find(decision).number]
 
+    def reopen(self, decision: Decision, reward: Values | None = None) -> None:
+        """Take back an open decision that was dropped for the memory it took, and what it had been told.
+
+        The state is as if it had stayed: for whoever keeps many open decisions elsewhere.
+
+        >>> from paretozoom import PaperTask, Random
+        >>> policy = Random(PaperTask().problem, seed=1)
+        >>> decision = policy.ask([0.5])
+        >>> policy.tell(decision, {"first": 0.5})
+        >>> policy.drop(decision)
+        >>> policy.reopen(decision, {"first": 0.5})
+        >>> policy.tell(decision, {"second": 1.0})
+        >>> policy.open
+        []
+        """
+        with self._lock:
+            point = point_of(self.problem, decision, "decision")
+            if not 0 <= decision.number < self.number or decision.number in self._open:
+                raise Refused(f"decision {decision.number}: is open, or was never made")
+            self._check_credit(decision, point, "decision")
+            entry = OpenDecision.of(decision, point)
+            if reward is not None:
+                entry.told = self._encode_reward(reward, self._given)
+                if entry.told == self._complete:
+                    raise Refused(f"reward: {reward!r} leaves nothing open of decision {decision.number}")
+                if not self.in_parts:
+                    entry.gather(self._given)
+            self._open[decision.number] = entry
+
     @property
     def open(self) -> list[Decision]:
         """The decisions that are not yet told in every objective, in order."""
         with self._lock:
-            return [entry.record() for entry in self._open.values()]
+            return [entry.record() for entry in self._open.in_order()]
 
     def replay(self, event: Event) -> None:
         """Fold one event of a log, without drawing: the state gets the bytes it had when the event happened."""
@@ -327,11 +356,11 @@ class Policy:
         """Whether `dump` gives a snapshot; a policy that cannot be saved lives on by folding its log."""
         return True
 
-    def dump(self) -> Snapshot:
-        """The whole state: what was learned, the seed, the next number and the open decisions."""
+    def dump(self, *, with_open: bool = True) -> Snapshot:
+        """The whole state: what was learned, the seed, the next number and, if wanted, the open decisions."""
         with self._lock:
             more, learned = self._saved()
-            records, arrays = self._open.dump(self._objectives)
+            records, arrays = (self._open if with_open else OpenDecisions()).dump(self._objectives)
             header = {
                 **self._identity(),
                 "seed": str(self._seed),  # may exceed what JSON readers take for a number

@@ -119,6 +119,32 @@ class Retired(msgspec.Struct, frozen=True, tag="retired"):
     by: str
 
 
+class WaitChanged(msgspec.Struct, frozen=True, tag="wait-changed"):
+    """Decisions have another time to wait, or another default; those open now too, counted from their own beginning.
+
+    >>> WaitChanged(60.0, None, "ops").wait
+    60.0
+    """
+
+    wait: float | None
+    default: dict[str, float] | None
+    by: str
+
+
+class Carried(msgspec.Struct, frozen=True, tag="carried"):
+    """A decision that was open when the experiment was exported: what it was told, when it was made and shown.
+
+    >>> Carried(Decision(0, {}, "a", 0.5, 0), {}, False, 1.0, 1.0).deferred
+    False
+    """
+
+    decision: Decision
+    reward: dict[str, float]
+    deferred: bool
+    made: float
+    shown: float
+
+
 class TokenCreated(msgspec.Struct, frozen=True, tag="token-created"):
     """Who holds the secret may do what the scopes say, in one experiment or in all; only a hash of it is kept.
 
@@ -154,6 +180,8 @@ Event = (
     | Paused
     | Resumed
     | Retired
+    | WaitChanged
+    | Carried
     | TokenCreated
     | TokenRevoked
 )
@@ -206,6 +234,6 @@ def number_of_decision(event: Event) -> int | None:
     >>> number_of_decision(Cancelled(3))
     3
     """
-    if isinstance(event, Decided):
+    if isinstance(event, (Decided, Carried)):
         return event.decision.number
     return getattr(event, "number", None)

@@ -155,12 +155,14 @@ class SqlStore:
         until: int | None = None,
         *,
         number: int | None = None,
+        numbers: Collection[int] | None = None,
         requests: Collection[str] | None = None,
     ) -> Iterator[Entry]:
-        """Entries in order; only those about a decision, or those that made decisions for some requests, if given."""
+        """Entries in order; only those about some decisions, or that made decisions for some requests, if given."""
         until = LARGEST if until is None else min(until, LARGEST)
-        if number is not None or requests is not None:
-            found = self._about(log, number) if requests is None else self._made_for(log, requests)
+        sought = numbers if number is None else (number,)
+        if sought is not None or requests is not None:
+            found = self._about(log, sought or ()) if requests is None else self._made_for(log, requests)
             yield from sorted((entry for entry in found if after < entry.seq <= until), key=_place)
             return
         while after < until:
@@ -170,10 +172,12 @@ class SqlStore:
                 return
             after = entries[-1].seq
 
-    def _about(self, log: str, number: int | None) -> list[Entry]:
-        if number is None or abs(number) > LARGEST:
-            return []
-        return self._rows(log, events.c.number == number, in_order=False)
+    def _about(self, log: str, numbers: Collection[int]) -> list[Entry]:
+        possible = (number for number in set(numbers) if abs(number) <= LARGEST)
+        found = []
+        while some := list(islice(possible, SOUGHT_AT_ONCE)):
+            found += self._rows(log, events.c.number.in_(some), in_order=False)
+        return found
 
     def _made_for(self, log: str, requests: Collection[str]) -> list[Entry]:
         possible = (request for request in set(requests) if _request.fullmatch(request))

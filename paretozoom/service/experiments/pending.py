@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import numpy as np
 
 from paretozoom.service.declined import Declined, at
-from paretozoom.service.experiments.experiment import Experiment, OpenDecision, Status
-from paretozoom.store.events import Activated, Cancelled, Decided, Event, Expired, Paused, Resumed, Retired, Rewarded
+from paretozoom.service.experiments.experiment import Experiment, NotAtHand, Status
+from paretozoom.service.experiments.open_decisions import OpenDecision, names_of
+from paretozoom.store.events import (
+    Activated,
+    Cancelled,
+    Decided,
+    Event,
+    Expired,
+    Paused,
+    Resumed,
+    Retired,
+    Rewarded,
+    WaitChanged,
+)
 
 Given = TypeVar("Given")
 Answer = TypeVar("Answer")
@@ -56,20 +69,30 @@ class Pending:
         self._told: dict[int, dict[str, float]] = {}
         self._closed: dict[int, type[Event]] = {}
         self._activated: set[int] = set()
+        self.missing: set[int] = set()  # decisions that must be brought back, before all is done again
         self._status = experiment.status
+        self._wait, self._default = experiment.wait, experiment.default
         self._scratch = np.empty(len(experiment.problem.objectives))
 
     def all_or_none(self, act: Callable[[Pending, Given], Answer], wanted: Mapping[str, Given]) -> list[Answer]:
         """Do the same with all of some wishes, by their places in a request; if one raises, none is done."""
         before = len(self.events), dict(self._decided_before), self._decided, dict(self._told), dict(self._closed)
-        place = ""
+        place, missing, answers = "", set[int](), []
         try:
-            return [act(self, wanted[place := one]) for one in wanted]
+            for one in wanted:
+                place = one
+                try:
+                    answers.append(act(self, wanted[one]))
+                except NotAtHand as away:  # of the others it may be known too
+                    missing |= away.numbers
+            if missing:
+                raise NotAtHand(missing)
         except Exception:
             count, self._decided_before, self._decided, self._told, self._closed = before
             del self.events[count:]
             with at(place):
                 raise
+        return answers
 
     # Decisions.
 
@@ -110,7 +133,7 @@ class Pending:
         if self._closed.get(number) is Cancelled:
             return
         found = self._find(number)
-        if found.reward or self._told.get(number):
+        if found.told or self._told.get(number):
             raise Declined(409, f"decision {number}: has a reward already, so it was shown")
         self._closed[number] = Cancelled
         self.events.append(Cancelled(number))
@@ -121,7 +144,8 @@ class Pending:
         """Reward a decision, in whole or in part; whether that was news."""
         self._check(reward)
         if self._closed.get(number) is not Rewarded:
-            told = {**self._find(number).reward, **self._told.get(number, {})}
+            self._find(number)
+            told = {**self._reward_of(number), **self._told.get(number, {})}
         else:
             told = self._told[number]
         news = untold_part(number, reward, told, self.experiment.problem.objective_names)
@@ -147,28 +171,44 @@ class Pending:
             raise Declined(410, f"decision {number}: was cancelled")
         if closed is Rewarded:
             raise Declined(409, f"decision {number}: has all its rewards")
-        if closed is Expired or found.is_late(self.now):
+        if closed is Expired or self._is_late(found):
             self._expire(number, found)
             raise Declined(410, f"decision {number}: has expired")
         return found
+
+    def _is_late(self, found: OpenDecision) -> bool:
+        return found.number not in self._activated and found.is_late(self.now, self._wait)
+
+    def _reward_of(self, number: int) -> dict[str, float]:
+        """What an open decision was told before this group, if it is at hand."""
+        if number in self.experiment.lost:
+            raise Declined(503, f"decision {number}: the log is damaged, it does not say any more what was decided")
+        try:
+            return self.experiment.reward_of(number)
+        except NotAtHand:
+            self.missing.add(number)
+            raise
 
     def expire(self, numbers: list[int]) -> None:
         """Close those of some decisions whose time is over."""
         for number in numbers:
             found = self.experiment.open_decisions.get(number)
-            if found is not None and found.is_late(self.now):
-                self._expire(number, found)
+            if found is not None and self._is_late(found):
+                with suppress(NotAtHand):
+                    self._expire(number, found)
 
     def _expire(self, number: int, found: OpenDecision) -> None:
         if number in self._closed:
             return
+        missing: dict[str, float] = {}
+        if not found.deferred or number in self._activated:  # else nobody saw it
+            told = names_of(found.told, self.experiment.problem.objective_names) | self._told.get(number, {}).keys()
+            missing = {name: value for name, value in (self._default or {}).items() if name not in told}
+        if missing and number in self.experiment.lost:
+            missing = {}
+        if missing:
+            self._reward_of(number)  # the policy learns from it
         self._closed[number] = Expired
-        if found.deferred and number not in self._activated:  # nobody saw it
-            self.events.append(Expired(number, None))
-            return
-        told = {**found.reward, **self._told.get(number, {})}
-        default = self.experiment.created.default or {}
-        missing = {name: value for name, value in default.items() if name not in told}
         self.events.append(Expired(number, missing or None))
 
     # The experiment itself.
@@ -184,6 +224,16 @@ class Pending:
     def retire(self, by: str) -> bool:
         """The end; whether that was news."""
         return self._status != "retired" and self._move(self._status, "retired", Retired(by))
+
+    def change_wait(self, wait: float | None, default: dict[str, float] | None, by: str) -> bool:
+        """Another time to wait, or another default, also for what is open now; whether that was news."""
+        if self._status == "retired":
+            raise Declined(410, f"experiment {self.experiment.name!r}: is retired")
+        if (wait, default) == (self._wait, self._default):
+            return False
+        self._wait, self._default = wait, default
+        self.events.append(WaitChanged(wait, default, by))
+        return True
 
     def _move(self, before: Status, after: Status, event: Event) -> bool:
         if self._status == "retired":

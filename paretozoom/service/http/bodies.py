@@ -17,6 +17,7 @@ IN_WORDS = {
     NAME: "1 to 64 lower-case letters, digits, dots, dashes and underscores, the first a letter or a digit",
     REQUEST: "a text without the character 0",
 }
+USUAL_WAIT = 30 * 86_400.0  # seconds: rewards that come later are rare, and what is open takes memory
 LARGEST = (1 << 53) - 1  # what every reader of JSON takes for a whole number
 
 Name = Annotated[str, Meta(pattern=NAME, description=f"of an experiment: {IN_WORDS[NAME]}")]
@@ -37,11 +38,20 @@ class NewExperiment(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     policy: Annotated[str, Meta(max_length=64)] = DEFAULT_POLICY.name
     parameters: dict[str, Any] = {}
     seed: Annotated[int, Meta(ge=0, le=LARGEST)] | None = None
-    wait: Annotated[Seconds | None, Meta(description="seconds until a decision without rewards expires")] = None
+    wait: Annotated[
+        Seconds | None, Meta(description="seconds until a decision without rewards expires; null: it may wait for ever")
+    ] = USUAL_WAIT
     default: Annotated[
         dict[str, float] | None,
         Meta(description="with wait: told for what is missing when a decision expires; else that teaches nothing"),
     ] = None
+
+
+class NewWait(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What becomes of decisions without rewards, also of those that are open now; what is left out stays."""
+
+    wait: Seconds | msgspec.UnsetType | None = msgspec.UNSET
+    default: dict[str, float] | msgspec.UnsetType | None = msgspec.UNSET
 
 
 class ExperimentAnswer(msgspec.Struct, frozen=True):
@@ -77,15 +87,23 @@ class ExperimentAnswer(msgspec.Struct, frozen=True):
             version=created.version,
             parameters=created.parameters,
             seed=str(policy.seed),
-            wait=created.wait,
-            default=created.default,
+            wait=experiment.wait,
+            default=experiment.default,
             created=experiment.created_at,
             events=experiment.seq,
             open=len(experiment.open_decisions),
             counts=experiment.counts,
-            notes=policy.notes,
+            notes=[*policy.notes, *_notes_on(experiment)],
             bytes=policy.nbytes,
         )
+
+
+def _notes_on(experiment: Experiment) -> list[str]:
+    """What whoever begins an experiment should know of its open decisions."""
+    if experiment.wait is None:
+        return ["decisions wait for their rewards for ever"]
+    days = experiment.wait / 86_400
+    return [f"decisions wait for their rewards for {days:g} days"] if days >= 1 else []
 
 
 class Failure(msgspec.Struct, frozen=True):

@@ -18,7 +18,7 @@ from paretozoom.service.experiments.outcomes import Outcome, declined_as_closed,
 from paretozoom.service.experiments.pending import NotOpen, Pending
 from paretozoom.service.http.bodies import RequestId
 from paretozoom.service.http.shared import ONE, WHY_NOT, Named, Numbered, checked_batch
-from paretozoom.store.events import Decided
+from paretozoom.store.events import Carried, Decided
 
 
 class NewDecision(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -47,10 +47,10 @@ class DecisionAnswer(msgspec.Struct, frozen=True):
     request_id: str | None
 
     @classmethod
-    def of(cls, decided: Decided) -> DecisionAnswer:
+    def of(cls, made: Decided | Carried) -> DecisionAnswer:
         """From what the log says."""
-        decision = decided.decision
-        return cls(decision.number, decision.context, decision.arm, decision.density, decided.deferred, decided.request)
+        decision, request = made.decision, made.request if isinstance(made, Decided) else None
+        return cls(decision.number, decision.context, decision.arm, decision.density, made.deferred, request)
 
 
 class DecisionAnswers(msgspec.Struct, frozen=True):
@@ -103,11 +103,12 @@ async def look_up_decision(name: Named, number: Numbered, state: State) -> Decis
     """A decision, its rewards and what became of it."""
     experiment = state.experiments.find(name)
     entries = await state.experiments.entries_about(name, number)
-    if not entries or not isinstance(entries[0].event, Decided):
+    made = entries[0].event if entries else None
+    if not isinstance(made, (Carried, Decided)):
         raise Declined(404, f"decision {number}: there is no such decision")
     history = history_of((entry.event for entry in entries), experiment)
-    made = DecisionAnswer.of(entries[0].event)
-    return DecisionState(made, history.outcome, history.told, history.default, entries[0].time)
+    time = made.made if isinstance(made, Carried) else entries[0].time
+    return DecisionState(DecisionAnswer.of(made), history.outcome, history.told, history.default, time)
 
 
 @post(

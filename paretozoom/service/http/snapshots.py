@@ -13,7 +13,7 @@ from litestar.response import Response
 
 from paretozoom.records import Refused
 from paretozoom.service.access.guard import caller_of, needs
-from paretozoom.service.experiments.experiment import Experiment
+from paretozoom.service.experiments.carrying import read_export, with_carried
 from paretozoom.service.http.bodies import ExperimentAnswer, NewExperiment
 from paretozoom.service.http.shared import ONE, WHY_NOT, AnyRequest, Named, check_default
 from paretozoom.service.writing.live import LiveExperiments
@@ -25,8 +25,16 @@ GIVEN = ("problem", "policy", "parameters", "seed", "wait", "default")
 
 @get(ONE + "/snapshot", before_request=needs("admin"), responses=WHY_NOT, summary="Export", media_type=BYTES)
 async def export_snapshot(name: Named, state: State) -> Response[bytes]:
-    """The whole state, as safetensors with a JSON header."""
-    return Response(state.experiments.find(name).dump().to_bytes(), media_type=BYTES)
+    """The whole state, as safetensors with a JSON header, open decisions included."""
+    experiments: LiveExperiments = state.experiments
+    experiment = experiments.find(name)
+    snapshot, numbers = experiment.dump(), experiment.open_decisions.numbers()
+
+    def encoded() -> bytes:
+        entries = experiments.store.read(name, numbers=numbers) if numbers else ()
+        return with_carried(snapshot, entries).to_bytes()
+
+    return Response(await asyncio.to_thread(encoded), media_type=BYTES)
 
 
 @dataclass
@@ -50,8 +58,8 @@ class _Import(Operation):
 async def import_snapshot(name: Named, request: AnyRequest, state: State) -> ExperimentAnswer:
     """Begin an experiment from a snapshot that was exported before, here or elsewhere."""
     data = await request.body()
-    loaded = await asyncio.to_thread(Experiment.load, name, data)
-    found = loaded.created
+    loaded, carried = await asyncio.to_thread(read_export, name, data)
+    found = msgspec.structs.replace(loaded.created, wait=loaded.wait, default=loaded.default)
     try:  # it might come from anywhere, so it is held to what a request may say
         msgspec.convert({"name": name, **{f: getattr(found, f) for f in GIVEN}}, NewExperiment)
     except msgspec.ValidationError as error:
@@ -59,5 +67,5 @@ async def import_snapshot(name: Named, request: AnyRequest, state: State) -> Exp
     check_default(found.problem, found.default)
     created = msgspec.structs.replace(found, by=caller_of(request).id, snapshot=True)
     experiments: LiveExperiments = state.experiments
-    experiment = await experiments.create(name, created, data)
+    experiment = await experiments.create(name, created, loaded, carried)
     return ExperimentAnswer.of(experiment, experiments.get(name).compiled)

@@ -6,25 +6,25 @@ import asyncio
 import gc
 import logging
 import time
-from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from paretozoom.service.access.tokens import ADMIN_LOG
 from paretozoom.service.declined import Declined
 from paretozoom.service.experiments.compiling import TYPICAL, compile_policy
-from paretozoom.service.experiments.experiment import Experiment
+from paretozoom.service.experiments.experiment import Experiment, fold_all
 from paretozoom.service.experiments.fairness import RecentFairness
 from paretozoom.service.experiments.pending import Pending
 from paretozoom.service.limits import Limits
 from paretozoom.service.writing.loading import load_experiment
 from paretozoom.service.writing.store_lock import StoreLock
 from paretozoom.store import Addition, Conflict, Entry, Lock, Store, StoreError
-from paretozoom.store.events import Activated, Created, Decided
+from paretozoom.store.events import Carried, Created, Decided
 
 log = logging.getLogger("paretozoom")
 Answer = TypeVar("Answer")
+LATE_AT_ONCE = 1_000  # decisions that expire in one transaction
 
 
 class LiveExperiment:
@@ -35,7 +35,6 @@ class LiveExperiment:
         self.lock = lock
         self.experiment: Experiment | None = None  # None: must be read from the log before it is used
         self.fairness: RecentFairness | None = None
-        self.deadlines: deque[tuple[float, int]] = deque()  # and numbers of decisions, in order
         self.snapshot_seq = 0  # the entry of the newest snapshot
         self.read_at = 0.0  # when it was last read from the log
         self.compiled = False
@@ -44,8 +43,6 @@ class LiveExperiment:
         """Go on from a state that was read from the log."""
         self.experiment, self.snapshot_seq = experiment, snapshot_seq
         self.fairness = self.fairness or RecentFairness(experiment.problem)
-        deadlines = ((waiting.deadline, number) for number, waiting in experiment.open_decisions.items())
-        self.deadlines = deque(sorted((deadline, number) for deadline, number in deadlines if deadline is not None))
 
     def commit(self, pending: Pending) -> None:
         """Take in events that were written down."""
@@ -54,10 +51,7 @@ class LiveExperiment:
             experiment.fold(Entry(experiment.seq + 1, pending.now, event))
             if isinstance(event, Decided) and self.fairness is not None:
                 self.fairness.sample(event.decision, experiment.policy, pending.now)
-            deadline = experiment.deadline_from(pending.now)
-            if deadline is not None and isinstance(event, (Decided, Activated)):
-                number = event.decision.number if isinstance(event, Decided) else event.number
-                self.deadlines.append((deadline, number))
+        experiment.put_away()
 
     @property
     def unsaved(self) -> int:
@@ -66,12 +60,13 @@ class LiveExperiment:
             return 0
         return self.experiment.seq - self.snapshot_seq
 
-    def pop_late(self, now: float) -> list[int]:
-        """The decisions whose deadlines have come, each named once."""
-        numbers = []
-        while self.deadlines and self.deadlines[0][0] <= now:
-            numbers.append(self.deadlines.popleft()[1])
-        return numbers
+    def late(self, now: float) -> list[int]:
+        """Decisions whose time is over, not more than one group should close."""
+        return [] if self.experiment is None or not self.compiled else self.experiment.late(now, LATE_AT_ONCE)
+
+    def next_deadline(self) -> float | None:
+        """When a decision expires next."""
+        return None if self.experiment is None or not self.compiled else self.experiment.next_deadline()
 
     def state(self) -> Experiment:
         """The experiment, if it is known how far it is."""
@@ -154,30 +149,35 @@ class LiveExperiments:
         """All that the log says of a decision."""
         return await asyncio.to_thread(lambda: list(self.store.read(name, number=number)))
 
-    async def create(self, name: str, created: Created, snapshot: bytes | None = None) -> Experiment:
-        """Begin an experiment, from a snapshot if there is one."""
+    async def create(
+        self, name: str, created: Created, imported: Experiment | None = None, carried: Sequence[Carried] = ()
+    ) -> Experiment:
+        """Begin an experiment, from one that was imported with its open decisions if there is one."""
         async with self._creating:
             if name in self.by_name:
                 raise Declined(409, f"experiment {name!r}: exists already")
             if len(self.by_name) >= self.limits.experiments:
                 raise Declined(429, f"experiments: there are {len(self.by_name)} already")
-            now = self.now()
-            if snapshot is None:
+            now, data = self.now(), None
+            if imported is None:
                 experiment = Experiment(name, Entry(1, now, created))
             else:
-                experiment = Experiment.load(name, snapshot)
+                experiment = imported
                 experiment.created, experiment.created_at, experiment.seq = created, now, 1
-            data = None if snapshot is None else experiment.dump().to_bytes()
+                data = experiment.dump().to_bytes()
+            additions = [Addition(name, 0, [created], now, snapshot=data, pinned=True)]
+            if carried:
+                additions.append(Addition(name, 1, carried, now))
             lock = await self.in_store_thread(self.store.lock, name)
             try:
-                addition = Addition(name, 0, [created], now, snapshot=data, pinned=True)
-                await self.in_store_thread(self.store.append, [addition])
+                await self.in_store_thread(self.store.append, additions)
             except Conflict as error:
                 await self.in_store_thread(lock.release)
                 raise Declined(409, f"experiment {name!r}: exists already") from error
             except BaseException:
                 await self.in_store_thread(lock.release)
                 raise
+            fold_all(experiment, (Entry(2 + k, now, event) for k, event in enumerate(carried)))
             live = LiveExperiment(name, lock)
             live.resume(experiment, 0 if data is None else 1)
             self.by_name[name] = live

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from paretozoom.records import Refused
-from paretozoom.service.experiments.experiment import Experiment, fold_all
+from paretozoom.service.experiments.experiment import Experiment, Lookup, fold_all
 from paretozoom.store import Store
 from paretozoom.store.events import Created
 
@@ -17,7 +17,18 @@ def load_experiment(store: Store, name: str, until: int | None = None) -> tuple[
     experiment = Experiment.load(name, data)
     if experiment.seq != seq:
         raise Refused(f"log {name!r}: the snapshot of entry {seq} says that it is of entry {experiment.seq}")
-    return fold_all(experiment, store.read(name, seq, until)), seq
+    return _go_on(store, experiment, seq, until), seq
+
+
+def look_up_in(store: Store, name: str) -> Lookup:
+    """All that a log says of some decisions."""
+    return lambda numbers: store.read(name, numbers=numbers)
+
+
+def _go_on(store: Store, experiment: Experiment, after: int, until: int | None) -> Experiment:
+    """The experiment after what follows an entry in its log."""
+    name = experiment.name
+    return fold_all(experiment, store.read(name, after, until), look_up_in(store, name))
 
 
 def replay_experiment(store: Store, name: str, until: int | None = None) -> Experiment:
@@ -30,8 +41,8 @@ def replay_experiment(store: Store, name: str, until: int | None = None) -> Expe
         found = store.snapshot(name, first.seq)
         if found is None:
             raise Refused(f"log {name!r}: the snapshot that entry {first.seq} begins with is missing")
-        return fold_all(Experiment.load(name, found[1]), entries)
-    return fold_all(Experiment(name, first), entries)
+        return _go_on(store, Experiment.load(name, found[1]), first.seq, until)
+    return fold_all(Experiment(name, first), entries, look_up_in(store, name))
 
 
 def verify(store: Store, name: str, until: int | None = None) -> tuple[Experiment, dict[int, bool]]:
@@ -42,7 +53,7 @@ def verify(store: Store, name: str, until: int | None = None) -> tuple[Experimen
     found = store.snapshot(name, until)
     while found is not None:
         seq = found[0]
-        by_snapshot = fold_all(Experiment.load(name, found[1]), store.read(name, seq, until))
+        by_snapshot = _go_on(store, Experiment.load(name, found[1]), seq, until)
         checks[seq] = by_snapshot.digest() == digest
         found = store.snapshot(name, seq - 1) if seq > 1 else None
     return whole, dict(sorted(checks.items()))

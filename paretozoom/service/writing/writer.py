@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 from paretozoom.records import Refused
 from paretozoom.service.declined import Declined
-from paretozoom.service.experiments.experiment import Experiment
+from paretozoom.service.experiments.experiment import Experiment, NotAtHand
 from paretozoom.service.experiments.pending import NotOpen, Pending
 from paretozoom.service.writing.live import LiveExperiment, LiveExperiments
-from paretozoom.store import Addition, Conflict, Full, Locked, Repeated, StoreError
+from paretozoom.store import Addition, Conflict, Entry, Full, Locked, Repeated, StoreError
 from paretozoom.store.events import Decided
 
 log = logging.getLogger("paretozoom")
@@ -109,9 +109,10 @@ class Writer:
             return
         self._experiments.changed.clear()
         moments = [
-            live.deadlines[0][0] if live.experiment is not None else live.read_at + SECONDS_BETWEEN_TRIES
+            moment
             for live in self._experiments.by_name.values()
-            if live.experiment is None or (live.deadlines and live.compiled)
+            if (moment := live.read_at + SECONDS_BETWEEN_TRIES if live.experiment is None else live.next_deadline())
+            is not None
         ]
         timeout = max(0.001, min(moments) - self._experiments.now()) if moments else None
         try:
@@ -127,10 +128,12 @@ class Writer:
             if live.experiment is None and (live.name in wanted or now() >= live.read_at + SECONDS_BETWEEN_TRIES):
                 await self._experiments.reload(live)
         moment = now()
-        late = {live.name: live.pop_late(moment) for live in by_name.values() if live.compiled and live.experiment}
+        late = {live.name: live.late(moment) for live in by_name.values()}
         pending: dict[str, Pending] = {}
         try:
             pending = self._prepare(group, late, moment, {})
+            if await self._bring_back(pending):
+                pending = self._prepare(group, late, moment, {})
             if _may_repeat(group) or not await self._try_to_write(pending):
                 pending = self._prepare(group, late, moment, await self._decided_before(group))
                 await self._write(pending)
@@ -169,12 +172,29 @@ class Writer:
             submission.error = None
             try:
                 submission.answer = submission.act(pending_of(submission.name))
-            except (Declined, NotOpen, Refused) as error:
+            except (Declined, NotAtHand, NotOpen, Refused) as error:
                 submission.error = error
             except Exception as error:  # a mistake of ours must not harm the others of the group
                 log.exception("a request failed")
                 submission.error = error
         return pending
+
+    async def _bring_back(self, pending: dict[str, Pending]) -> bool:
+        """Read back from the logs what decisions must be known whole; whether there were any."""
+        missing = {name: one.missing for name, one in pending.items() if one.missing}
+        if not missing:
+            return False
+
+        def find() -> dict[str, list[Entry]]:
+            return {name: list(self._experiments.store.read(name, numbers=some)) for name, some in missing.items()}
+
+        for name, entries in (await self._experiments.in_store_thread(find)).items():
+            experiment = self._experiments.by_name[name].ready()
+            lost = experiment.bring_back(missing[name], entries)
+            experiment.lost |= lost
+            if lost:
+                log.error("the log is damaged", extra={"experiment": name, "decisions": sorted(lost)[:10]})
+        return True
 
     async def _decided_before(self, group: list[_Submission]) -> dict[str, dict[str, Decided]]:
         """The decisions that were made earlier for requests of a group, by experiment and by the request's id."""
@@ -214,13 +234,13 @@ class Writer:
         )
 
     async def _save_snapshots(self) -> None:
-        """Save snapshots of experiments with enough entries: more of them if many open decisions make one slow."""
+        """Save snapshots of experiments with enough entries."""
         every = self._snapshot_every
         try:
             additions = [
                 self._snapshot(live, live.experiment)
                 for live in self._experiments.by_name.values()
-                if live.experiment is not None and live.unsaved >= every + 4 * len(live.experiment.open_decisions)
+                if live.experiment is not None and live.unsaved >= every
             ]
             await self._append(additions)
         except Exception as error:  # of the store, or of the operator's own policy: the next time will do
