@@ -131,6 +131,35 @@ class WaitChanged(msgspec.Struct, frozen=True, tag="wait-changed"):
     by: str
 
 
+class Ticked(msgspec.Struct, frozen=True, tag="ticked"):
+    """Nothing happened for long, but the service was there.
+
+    >>> Ticked() == Ticked()
+    True
+    """
+
+
+class ClockJumped(msgspec.Struct, frozen=True, tag="clock-jumped"):
+    """Between two runs the wall clock moved on by over a day: nothing expires until somebody says whether that counts.
+
+    >>> ClockJumped(before=100.0).before
+    100.0
+    """
+
+    before: float
+
+
+class ClockJudged(msgspec.Struct, frozen=True, tag="clock-judged"):
+    """The time by which the clock jumped counts for decisions that were open, or does not.
+
+    >>> ClockJudged(False, "ops").counts
+    False
+    """
+
+    counts: bool
+    by: str
+
+
 class Carried(msgspec.Struct, frozen=True, tag="carried"):
     """A decision that was open when the experiment was exported: what it was told, when it was made and shown.
 
@@ -181,6 +210,9 @@ Event = (
     | Resumed
     | Retired
     | WaitChanged
+    | Ticked
+    | ClockJumped
+    | ClockJudged
     | Carried
     | TokenCreated
     | TokenRevoked

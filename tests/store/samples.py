@@ -13,6 +13,9 @@ from paretozoom.store import Event, Store, open_store
 from paretozoom.store.events import (
     Activated,
     Cancelled,
+    Carried,
+    ClockJudged,
+    ClockJumped,
     Created,
     Decided,
     Expired,
@@ -20,8 +23,10 @@ from paretozoom.store.events import (
     Resumed,
     Retired,
     Rewarded,
+    Ticked,
     TokenCreated,
     TokenRevoked,
+    WaitChanged,
 )
 
 BOXES = Problem(
@@ -47,6 +52,12 @@ EVENTS: list[Event] = [
     Paused("ops"),
     Resumed(""),
     Retired("Ærøskøbing"),
+    WaitChanged(5e-324, {"r": 1e300}, "ops"),
+    WaitChanged(None, None, ""),
+    Ticked(),
+    ClockJumped(0.1 + 0.2),
+    ClockJudged(True, "ops"),
+    Carried(Decision(7, FLOATS, "日本", 5e-324, 2**53 - 1), FLOATS, True, 0.1 + 0.2, 1e300),
     TokenCreated("ab12", "00ff", ("decide", "read"), "prices", 0.1 + 0.2, "für die Kasse"),
     TokenCreated("ab13", "00ff", (), None, None),
     TokenRevoked("ab12"),

@@ -20,6 +20,8 @@ from paretozoom.store.events import (
     Activated,
     Cancelled,
     Carried,
+    ClockJudged,
+    ClockJumped,
     Created,
     Decided,
     Entry,
@@ -29,6 +31,7 @@ from paretozoom.store.events import (
     Resumed,
     Retired,
     Rewarded,
+    Ticked,
     WaitChanged,
 )
 
@@ -66,6 +69,8 @@ class _State(msgspec.Struct):
     """What a snapshot holds beside the policy's own."""
 
     seq: int
+    time: float
+    jumps: list[tuple[float, float]]
     created: Created
     created_at: float
     status: Status
@@ -129,7 +134,8 @@ class Experiment:
                 f"experiment {name!r}: is of version {first.event.version} of {self.policy.name}, this is version "
                 f"{self.policy.version}, which would learn something else from its log"
             )
-        self.seq = first.seq
+        self.seq, self.time = first.seq, first.time
+        self.jumps: list[tuple[float, float]] = []  # of the clock, on which nobody has said yet whether they count
         self.status: Status = "running"
         self.wait, self.default = first.event.wait, first.event.default
         self.open_decisions = OpenDecisions()
@@ -164,10 +170,18 @@ class Experiment:
         elif isinstance(event, Carried):
             told = self._bits(event.reward)
             self.open_decisions.add(event.decision, event.made, event.deferred, shown=event.shown, told=told)
+        elif isinstance(event, ClockJumped):
+            self.jumps.append((event.before, entry.time))
+        elif isinstance(event, ClockJudged):
+            for before, after in [] if event.counts else self.jumps:
+                self.open_decisions.forgive(before, after - before)
+            self.jumps = []
         elif isinstance(event, WaitChanged):
             self.wait, self.default = event.wait, event.default
         elif isinstance(event, Paused):
             self.status = "paused"
+        elif isinstance(event, Ticked):
+            pass
         elif isinstance(event, Resumed):
             self.status = "running"
         elif isinstance(event, Retired):
@@ -176,7 +190,7 @@ class Experiment:
             self.open_decisions.clear()
         else:
             raise Refused(f"log {self.name!r}: entry {entry.seq} is {event!r}, which no experiment has")
-        self.seq = entry.seq
+        self.seq, self.time = entry.seq, max(self.time, entry.time)
 
     def _bits(self, reward: Iterable[str]) -> int:
         return sum(1 << self.problem.objective_names.index(name) for name in reward)
@@ -248,11 +262,11 @@ class Experiment:
 
     def late(self, now: float, most: int | None = None) -> list[int]:
         """Open decisions whose time is over."""
-        return [] if self.wait is None else self.open_decisions.late(now, self.wait, most)
+        return [] if self.wait is None or self.jumps else self.open_decisions.late(now, self.wait, most)
 
     def next_deadline(self) -> float | None:
         """When the first open decision expires."""
-        earliest = None if self.wait is None else self.open_decisions.earliest()
+        earliest = None if self.wait is None or self.jumps else self.open_decisions.earliest()
         return None if earliest is None or self.wait is None else earliest + self.wait
 
     # State as data.
@@ -265,7 +279,17 @@ class Experiment:
 
     def _beside(self) -> Any:
         """What the experiment knows beside its policy, JSON-ready."""
-        state = _State(self.seq, self.created, self.created_at, self.status, self.wait, self.default, self.counts)
+        state = _State(
+            self.seq,
+            self.time,
+            self.jumps,
+            self.created,
+            self.created_at,
+            self.status,
+            self.wait,
+            self.default,
+            self.counts,
+        )
         return msgspec.to_builtins(state, str_keys=True)
 
     def digest(self) -> str:
@@ -295,6 +319,7 @@ class Experiment:
             raise Refused("snapshot: its policy has open decisions, which an experiment keeps itself")
         experiment.status, experiment.counts = state.status, state.counts
         experiment.wait, experiment.default = state.wait, state.default
+        experiment.time, experiment.jumps = state.time, state.jumps
         objectives = len(experiment.problem.objectives)
         experiment.open_decisions = OpenDecisions.of(snapshot.arrays, experiment.policy.number, objectives)
         return experiment

@@ -8,12 +8,15 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from paretozoom.service.clock import DAY
 from paretozoom.service.declined import Declined, at
 from paretozoom.service.experiments.experiment import Experiment, NotAtHand, Status
 from paretozoom.service.experiments.open_decisions import OpenDecision, names_of
 from paretozoom.store.events import (
     Activated,
     Cancelled,
+    ClockJudged,
+    ClockJumped,
     Decided,
     Event,
     Expired,
@@ -21,6 +24,7 @@ from paretozoom.store.events import (
     Resumed,
     Retired,
     Rewarded,
+    Ticked,
     WaitChanged,
 )
 
@@ -70,6 +74,7 @@ class Pending:
         self._closed: dict[int, type[Event]] = {}
         self._activated: set[int] = set()
         self.missing: set[int] = set()  # decisions that must be brought back, before all is done again
+        self._jumped = False
         self._status = experiment.status
         self._wait, self._default = experiment.wait, experiment.default
         self._scratch = np.empty(len(experiment.problem.objectives))
@@ -177,7 +182,8 @@ class Pending:
         return found
 
     def _is_late(self, found: OpenDecision) -> bool:
-        return found.number not in self._activated and found.is_late(self.now, self._wait)
+        held = self._jumped or self.experiment.jumps
+        return not held and found.number not in self._activated and found.is_late(self.now, self._wait)
 
     def _reward_of(self, number: int) -> dict[str, float]:
         """What an open decision was told before this group, if it is at hand."""
@@ -224,6 +230,26 @@ class Pending:
     def retire(self, by: str) -> bool:
         """The end; whether that was news."""
         return self._status != "retired" and self._move(self._status, "retired", Retired(by))
+
+    # The clock.
+
+    def look_at_clock(self) -> None:
+        """Before anything else of a run: note if the clock has jumped since the last one."""
+        experiment = self.experiment
+        if len(experiment.open_decisions) and self.now - experiment.time > DAY:
+            self._jumped = True
+            self.events.append(ClockJumped(experiment.time))
+
+    def tick(self) -> None:
+        """Say that the service was there, so that the next run does not take a quiet time for a jump."""
+        self.events.append(Ticked())
+
+    def judge_clock(self, counts: bool, by: str) -> bool:
+        """The time by which the clock jumped counts, or not; whether it had jumped."""
+        if not self.experiment.jumps and not self._jumped:
+            return False
+        self.events.append(ClockJudged(counts, by))
+        return True
 
     def change_wait(self, wait: float | None, default: dict[str, float] | None, by: str) -> bool:
         """Another time to wait, or another default, also for what is open now; whether that was news."""

@@ -9,6 +9,7 @@ from msgspec import Meta
 
 from paretozoom.policies import DEFAULT_POLICY
 from paretozoom.problem import Problem
+from paretozoom.service.clock import DAY
 from paretozoom.service.experiments.experiment import Counts, Experiment, Status
 
 NAME = r"^[a-z0-9][a-z0-9._-]{0,63}$(?!\n)"  # "$" alone allows a line's end after it
@@ -67,6 +68,7 @@ class ExperimentAnswer(msgspec.Struct, frozen=True):
     seed: str
     wait: float | None
     default: dict[str, float] | None
+    jumps: Annotated[list[tuple[float, float]], Meta(description="of the clock, not judged yet: from, to")]
     created: float
     events: int
     open: int
@@ -89,6 +91,7 @@ class ExperimentAnswer(msgspec.Struct, frozen=True):
             seed=str(policy.seed),
             wait=experiment.wait,
             default=experiment.default,
+            jumps=experiment.jumps,
             created=experiment.created_at,
             events=experiment.seq,
             open=len(experiment.open_decisions),
@@ -100,10 +103,14 @@ class ExperimentAnswer(msgspec.Struct, frozen=True):
 
 def _notes_on(experiment: Experiment) -> list[str]:
     """What whoever begins an experiment should know of its open decisions."""
+    notes = []
     if experiment.wait is None:
-        return ["decisions wait for their rewards for ever"]
-    days = experiment.wait / 86_400
-    return [f"decisions wait for their rewards for {days:g} days"] if days >= 1 else []
+        notes.append("decisions wait for their rewards for ever")
+    elif experiment.wait >= DAY:
+        notes.append(f"decisions wait for their rewards for {experiment.wait / DAY:g} days")
+    for before, after in experiment.jumps:
+        notes.append(f"the clock jumped by {(after - before) / DAY:.1f} days, nothing expires until it is judged")
+    return notes
 
 
 class Failure(msgspec.Struct, frozen=True):

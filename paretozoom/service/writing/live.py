@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from paretozoom.service.access.tokens import ADMIN_LOG
+from paretozoom.service.clock import Clock
 from paretozoom.service.declined import Declined
 from paretozoom.service.experiments.compiling import TYPICAL, compile_policy
 from paretozoom.service.experiments.experiment import Experiment, fold_all
@@ -24,6 +24,7 @@ from paretozoom.store.events import Carried, Created, Decided
 
 log = logging.getLogger("paretozoom")
 Answer = TypeVar("Answer")
+SECONDS_BETWEEN_TICKS = 6 * 3_600.0
 LATE_AT_ONCE = 1_000  # decisions that expire in one transaction
 
 
@@ -38,6 +39,7 @@ class LiveExperiment:
         self.snapshot_seq = 0  # the entry of the newest snapshot
         self.read_at = 0.0  # when it was last read from the log
         self.compiled = False
+        self.looked_at_clock = False  # in this run
 
     def resume(self, experiment: Experiment, snapshot_seq: int) -> None:
         """Go on from a state that was read from the log."""
@@ -68,6 +70,11 @@ class LiveExperiment:
         """When a decision expires next."""
         return None if self.experiment is None or not self.compiled else self.experiment.next_deadline()
 
+    def next_tick(self) -> float | None:
+        """When it should say that it is still there, unless something happens before."""
+        idle = self.experiment is None or not self.compiled or not len(self.experiment.open_decisions)
+        return None if idle or self.experiment is None else self.experiment.time + SECONDS_BETWEEN_TICKS
+
     def state(self) -> Experiment:
         """The experiment, if it is known how far it is."""
         if self.experiment is None:
@@ -88,10 +95,11 @@ class LiveExperiments:
     They are used on one event loop. Only the store is used in other threads: an experiment never is.
     """
 
-    def __init__(self, store: Store, limits: Limits | None = None, *, now: Callable[[], float] = time.time) -> None:
+    def __init__(self, store: Store, limits: Limits | None = None, *, now: Callable[[], float] | None = None) -> None:
         self.store = store
         self.limits = limits or Limits()
-        self.now = now
+        self._clock = Clock()
+        self.now: Callable[[], float] = now or self._clock
         self.by_name: dict[str, LiveExperiment] = {}
         self.compiled = False  # the kernels of all that were there at the start
         self.changed = asyncio.Event()  # an experiment can be used that could not before
@@ -163,7 +171,7 @@ class LiveExperiments:
                 experiment = Experiment(name, Entry(1, now, created))
             else:
                 experiment = imported
-                experiment.created, experiment.created_at, experiment.seq = created, now, 1
+                experiment.created, experiment.created_at, experiment.seq, experiment.time = created, now, 1, now
                 data = experiment.dump().to_bytes()
             additions = [Addition(name, 0, [created], now, snapshot=data, pinned=True)]
             if carried:
@@ -180,6 +188,7 @@ class LiveExperiments:
             fold_all(experiment, (Entry(2 + k, now, event) for k, event in enumerate(carried)))
             live = LiveExperiment(name, lock)
             live.resume(experiment, 0 if data is None else 1)
+            live.looked_at_clock = True
             self.by_name[name] = live
             self._spawn(self._compile(live))
             log.info("experiment created", extra={"experiment": name, "by": created.by})
@@ -200,6 +209,7 @@ class LiveExperiments:
         except StoreError as error:
             log.warning("an experiment cannot be read", extra={"experiment": live.name, "error": str(error)})
         else:
+            self._clock.never_before(experiment.time)
             live.resume(experiment, snapshot_seq)
             if not live.compiled and self.compiled:
                 self._spawn(self._compile(live))

@@ -108,12 +108,11 @@ class Writer:
         if self._queue or self._stopping:
             return
         self._experiments.changed.clear()
-        moments = [
-            moment
-            for live in self._experiments.by_name.values()
-            if (moment := live.read_at + SECONDS_BETWEEN_TRIES if live.experiment is None else live.next_deadline())
-            is not None
-        ]
+        moments = []
+        for live in self._experiments.by_name.values():
+            if live.experiment is None:
+                moments.append(live.read_at + SECONDS_BETWEEN_TRIES)
+            moments += [moment for moment in (live.next_deadline(), live.next_tick()) if moment is not None]
         timeout = max(0.001, min(moments) - self._experiments.now()) if moments else None
         try:
             await asyncio.wait_for(self._experiments.changed.wait(), timeout)
@@ -148,6 +147,7 @@ class Writer:
             return
         for name, one in pending.items():
             by_name[name].commit(one)
+            by_name[name].looked_at_clock = True
 
     def _prepare(
         self,
@@ -165,9 +165,16 @@ class Writer:
                 pending[name] = Pending(experiment, now, decided_before.get(name), self._experiments.limits.open)
             return pending[name]
 
+        for live in self._experiments.by_name.values():
+            if not live.looked_at_clock and live.compiled and live.experiment is not None:
+                pending_of(live.name).look_at_clock()
         for name, numbers in late.items():
             if numbers:
                 pending_of(name).expire(numbers)
+        for live in self._experiments.by_name.values():
+            tick = live.next_tick()
+            if tick is not None and tick <= now and not pending_of(live.name).events:
+                pending_of(live.name).tick()
         for submission in group:
             submission.error = None
             try:

@@ -35,6 +35,7 @@ NEEDS: dict[tuple[str, str], tuple[str | None, Any]] = {
     ("POST", ALL): ("admin", {"name": "new", "problem": PLAIN, "policy": "random"}),
     ("GET", ONE): ("read", None),
     ("PATCH", ONE): ("admin", {"wait": 60.0}),
+    ("POST", ONE + "/clock"): ("admin", {"counts": True}),
     ("POST", ONE + "/{act}"): ("admin", None),
     ("POST", ONE + "/cancellations"): ("decide", {"decisions": [0]}),
     ("POST", ONE + "/decisions"): ("decide", {"context": [0.5]}),
