@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paretozoom import Objective, Problem, Real
-from paretozoom.remote.client import Client, ServiceError
+from paretozoom.remote.client import Client
+from paretozoom.remote.errors import ServiceError
 from paretozoom.service.writing.loading import load_experiment, replay_experiment
 from paretozoom.store import Store, open_store
 from paretozoom.store.events import Decided, Rewarded
