@@ -103,7 +103,8 @@ class OpenDecisions:
             self._make_room()
         row, self._rows, self._open = self._rows, self._rows + 1, self._open + 1
         made = max(time, self._columns["made"][row - 1]) if row else time
-        values = (decision.number, made, made if shown is None else shown, told, deferred, digest_of(decision))
+        shown = made if shown is None else max(shown, made)
+        values = (decision.number, made, shown, told, deferred, digest_of(decision))
         for column, value in zip(self._columns.values(), values, strict=True):
             column[row] = value
         self._closed[row] = False
@@ -121,7 +122,8 @@ class OpenDecisions:
     def activate(self, number: int, time: float) -> None:
         """A deferred decision was shown: its time begins."""
         row = self._row(number)
-        self._columns["shown"][row], self._columns["deferred"][row] = time, False
+        self._columns["shown"][row] = max(time, self._columns["made"][row])
+        self._columns["deferred"][row] = False
 
     def tell(self, number: int, objectives: int) -> int:
         """Some objectives (a bit each) were told; gives all that were told by now."""
@@ -146,6 +148,8 @@ class OpenDecisions:
     def late(self, now: float, wait: float, most: int | None = None) -> list[int]:
         """Those whose time is over, at most some of them."""
         of = self._columns
+        if self._first == self._rows or of["made"][self._first] + wait > now:  # as nearly always
+            return []
         end = self._first + int(of["made"][self._first : self._rows].searchsorted(now - wait, "right"))
         while end < self._rows and of["made"][end] + wait <= now:  # as it is rounded for one
             end += 1
@@ -157,6 +161,8 @@ class OpenDecisions:
     def earliest(self) -> float | None:
         """When the time of the first to expire began."""
         least, shown, made = np.inf, self._columns["shown"], self._columns["made"]
+        if self._first < self._rows and shown[self._first] == made[self._first]:  # as nearly always
+            return float(shown[self._first])
         for start in range(self._first, self._rows, BLOCK):
             end = min(start + BLOCK, self._rows)
             least = min(least, float(np.min(shown[start:end], where=~self._closed[start:end], initial=np.inf)))
@@ -188,7 +194,7 @@ class OpenDecisions:
         for name, kept in (
             ("number", n == 0 or (number[0] >= 0 and (np.diff(number) > 0).all() and number[-1] < next_number)),
             ("made", np.isfinite(made).all() and (np.diff(made) >= 0).all()),
-            ("shown", np.isfinite(shown).all()),
+            ("shown", np.isfinite(shown).all() and (shown >= made).all()),
             ("told", (told < (1 << objectives) - 1).all()),
         ):
             if not kept:
