@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
+
+from paretozoom import Problem
 
 Turn = Generator[tuple[str, Any], Any, None]  # yields (path, body), is sent the answer
 
@@ -114,9 +116,9 @@ def play(port: int, turns: Callable[[int], Turn], connections: int, seconds: flo
         return asyncio.run(_play(port, turns, connections, seconds))
 
 
-def _reward(decided: dict[str, Any]) -> dict[str, float]:
+def _reward(decided: dict[str, Any], objectives: Sequence[str] = ("a", "b")) -> dict[str, float]:
     y = decided["arm"]["y"]
-    return {"a": 1 - abs(y - 0.2), "b": 1 - abs(y - 0.7)}
+    return {name: 1 - abs(y - 0.2 - 0.5 * k) for k, name in enumerate(objectives)}
 
 
 def pairs(experiment: str, with_ids: bool = True) -> Callable[[int], Turn]:
@@ -136,30 +138,34 @@ def pairs(experiment: str, with_ids: bool = True) -> Callable[[int], Turn]:
     return turns
 
 
-def batches(experiment: str, size: int, rewarded: bool = True) -> Callable[[int], Turn]:
-    """Turns that ask for many decisions at once, and reward them at once if wanted."""
+def batches(experiment: str, size: int, rewarded: bool = True, of: Problem | None = None) -> Callable[[int], Turn]:
+    """Turns that ask for many decisions at once, and reward them at once if wanted; of a problem, or of x, a and b."""
+    contexts = ["x"] if of is None else [dimension.name for dimension in of.context]
+    objectives = ["a", "b"] if of is None else list(of.objective_names)
 
     def turns(k: int) -> Turn:
         base = f"/v1/experiments/{experiment}"
         n = 0
         while True:
-            asked = [{"context": {"x": (k * 0.37 + (n + j) * 0.61803) % 1.0}} for j in range(size)]
+            places = [(k * 0.37 + (n + j) * 0.61803) % 1.0 for j in range(size)]
+            asked = [{"context": {name: (x * (m + 1)) % 1.0 for m, name in enumerate(contexts)}} for x in places]
             decided = yield f"{base}/decisions/batch", {"decisions": asked}
             if rewarded:
-                rewards = [{"decision": one["id"], "reward": _reward(one)} for one in decided["decisions"]]
+                rewards = [{"decision": one["id"], "reward": _reward(one, objectives)} for one in decided["decisions"]]
                 yield f"{base}/rewards/batch", {"rewards": rewards}
             n += size
 
     return turns
 
 
-def echoes() -> Callable[[int], Turn]:
-    """Turns for a service that sends back what it gets."""
+def echoes(size: int | None = None) -> Callable[[int], Turn]:
+    """Turns for a service that sends back what it gets, or so much of it at once."""
 
     def turns(k: int) -> Turn:
         n = 0
         while True:
-            yield "/echo", {"context": {"x": (k * 0.37 + n * 0.61803) % 1.0}, "request_id": f"{k}-{n}"}
+            one = {"context": {"x": (k * 0.37 + n * 0.61803) % 1.0}, "request_id": f"{k}-{n}"}
+            yield ("/echo", one) if size is None else ("/echo/batch", {"decisions": [one] * size})
             n += 1
 
     return turns

@@ -2,7 +2,9 @@
 
 An application that sends back what it gets and decide+reward pairs, in turn, on SQLite and on PostgreSQL, at 1, 16 and
 64 connections, then batches of 100; then how long it takes to replay a long log, and to start from a snapshot with that
-log behind it. Client and server are processes of their own. Run: python benchmarks/service.py [events to replay]
+log behind it. Before that: what a client of one experiment hears of large batches for another, beside the same load on
+an echo in a process of its own. Client and server are processes of their own.
+Run: python benchmarks/service.py [events to replay], or only the neighbours: python benchmarks/service.py --neighbours
 """
 
 from __future__ import annotations
@@ -15,10 +17,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx
 import msgspec
 import numpy as np
 from load import NOTHING, Load, batches, echoes, pairs, play
@@ -37,8 +41,10 @@ SECONDS = 6.0
 TURNS = 3
 CONNECTIONS = (1, 16, 64)
 BATCH = 100
+LOUD, LARGE = 4, 1_000  # neighbours
 NAME = "bench"
 PROBLEM = Problem(context=[Real("x")], arm=[Real("y")], objectives=[Objective("a"), Objective("b")])
+LARGER = Problem([Real("x"), Real("v"), Real("w")], [Real("y"), Real("z")], [Objective(name) for name in "abc"])
 
 
 class Echo(msgspec.Struct):
@@ -46,6 +52,12 @@ class Echo(msgspec.Struct):
 
     context: dict[str, Any]
     request_id: str
+
+
+class Echoes(msgspec.Struct):
+    """Many of these."""
+
+    decisions: list[Echo]
 
 
 def run_echo(port: int) -> None:
@@ -57,7 +69,11 @@ def run_echo(port: int) -> None:
     async def echo(data: Echo) -> Echo:
         return data
 
-    uvicorn.run(Litestar([echo], logging_config=None), port=port, access_log=False, log_level="warning")
+    @post("/echo/batch")
+    async def echo_batch(data: Echoes) -> Echoes:
+        return data
+
+    uvicorn.run(Litestar([echo, echo_batch], logging_config=None), port=port, access_log=False, log_level="warning")
 
 
 @contextmanager
@@ -107,6 +123,58 @@ def load_service(where: str, table: Table, echo: int, label: str) -> None:
             add_row(table, f"{label}, {BATCH} pairs each", connections, found, None, BATCH / 2)
         found = play(port, batches(NAME, BATCH, rewarded=False), 4, SECONDS)
         add_row(table, f"{label}, {BATCH} decisions each", 4, found, None, BATCH)
+
+
+def neighbours(console: Console) -> None:
+    """What one experiment hears of another: its latencies alone, beside large batches, and beside a loaded echo."""
+    port, echo = free_port(), free_port()
+    serve = (sys.executable, "-m", "paretozoom", "serve", "--port", str(port), "--store")
+    table = Table(title=f"A client of A, while {LOUD} clients send batches of {LARGE} for B; latencies in ms")
+    for head in ("beside", "p50", "p99", "p99/echo", "longest silence of /live"):
+        table.add_column(head, justify="left" if head == "beside" else "right")
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        process(*serve, folder),
+        process(sys.executable, __file__, "--echo", str(echo)),
+    ):
+        wait_for(port)
+        wait_for(echo)
+        with Client(f"http://127.0.0.1:{port}") as client:
+            for name, problem in (("a", PROBLEM), ("b", LARGER)):
+                client.create(name, problem, seed=1)
+            client.wait_until_ready(600)
+        found = {}
+        for beside, loud in (("nobody", None), ("an echo", echo), ("B", port), ("B, decisions only", port)):
+            with ExitStack() as stack:
+                if loud is not None:
+                    kind = "echo" if loud == echo else "pairs" if beside == "B" else "decisions"
+                    stack.enter_context(process(sys.executable, __file__, "--loud", str(loud), kind))
+                    time.sleep(2.0)
+                with ThreadPoolExecutor(1) as pool:
+                    silence = pool.submit(longest_silence, port, SECONDS)
+                    found[beside] = play(port, pairs("a"), 1, SECONDS)
+            p50, p99 = (found[beside].percentile(p) for p in (50, 99))
+            share = f"{p99 / found['an echo'].percentile(99):.1f}" if "an echo" in found else ""
+            table.add_row(beside, f"{p50:.2f}", f"{p99:.2f}", share, f"{silence.result() * 1e3:.0f}")
+    console.print(table)
+
+
+def be_loud(port: int, kind: str) -> None:
+    """Send large batches until ended, to an echo or to the experiment b."""
+    turns = echoes(LARGE) if kind == "echo" else batches("b", LARGE, rewarded=kind == "pairs", of=LARGER)
+    play(port, turns, LOUD, 3_600)
+
+
+def longest_silence(port: int, seconds: float) -> float:
+    """The longest time without an answer of /live, asked every few milliseconds."""
+    longest, end = 0.0, time.monotonic() + seconds
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
+        while time.monotonic() < end:
+            began = time.perf_counter()
+            client.get("/live").raise_for_status()
+            longest = max(longest, time.perf_counter() - began)
+            time.sleep(0.01)
+    return longest
 
 
 def add_row(table: Table, label: str, connections: int, found: Load, echo: Load | None, each: float = 1.0) -> None:
@@ -172,6 +240,9 @@ def main() -> None:
     if sys.argv[1:2] == ["--echo"]:
         run_echo(int(sys.argv[2]))
         return
+    if sys.argv[1:2] == ["--loud"]:
+        be_loud(int(sys.argv[2]), sys.argv[3])
+        return
     console = Console(width=max(130, Console().width))
     table = Table(title=f"Closed loops of {SECONDS:g} s on {os.cpu_count()} cores, durability commit; latencies in ms")
     for head in (
@@ -190,6 +261,9 @@ def main() -> None:
     sys.path.insert(0, str(Path(__file__).parents[1]))
     from tests.postgres import BY_SOCKET, fresh_database, started
 
+    neighbours(console)
+    if sys.argv[1:2] == ["--neighbours"]:
+        return
     echo = free_port()
     with process(sys.executable, __file__, "--echo", str(echo)):
         wait_for(echo)

@@ -48,13 +48,16 @@ def serve(
     port: Annotated[int, typer.Option(help="0: any that is free.")] = 8080,
     durability: Durability = "commit",
     policy: Policies = None,
+    access_log: Annotated[
+        bool, typer.Option("--access-log", help="A line of the log for each answer, which says who asked.")
+    ] = False,
 ) -> None:
     """Serve decisions over HTTP: two requests, one for an arm and one for its reward."""
     from paretozoom.service.running import serve as run
 
     _admit(policy)
     with _open(store, durability, new=True) as opened:
-        run(opened, host, port)
+        run(opened, host, port, access_log=access_log)
 
 
 @app.command()
@@ -76,7 +79,7 @@ def replay(
     until: Annotated[int | None, typer.Option(help="The last entry to replay, from 1 on.")] = None,
     policy: Policies = None,
 ) -> None:
-    """Fold every log from its beginning, and check that snapshots and what follows them give the same bytes."""
+    """Check every byte of every log and snapshot, fold the logs, and see that snapshots lead to the same state."""
     from rich.console import Console
     from rich.table import Table
 
@@ -86,36 +89,77 @@ def replay(
         raise Refused(f"until: {until} is not an entry of a log, the first of which is 1")
     _admit(policy)
     table = Table("experiment", "entries", "state", "by way of snapshots", box=None)
-    fine = True
+    troubles: list[str] = []
     with _open(store, "commit") as opened:
         names = [name for name in opened.logs() if not name.startswith("_")]
         if experiment is not None and experiment not in names:
             raise Refused(f"experiment: {experiment!r} is not one of {names!r}")
         for name in names if experiment is None else [experiment]:
-            whole, checks = verify(opened, name, until)
-            same = all(checks.values())
-            fine &= same
-            words = ", ".join(f"entry {seq}: {'same' if ok else 'DIFFERENT'}" for seq, ok in checks.items())
-            table.add_row(name, str(whole.seq), whole.digest()[:16], words or "none saved")
+            found = verify(opened, name, until)
+            words = [f"entry {seq}: {what}" for seq, what in found.snapshots.items()]
+            words += [f"folded from entry {found.begin}"] if found.begin else []
+            digest = "DAMAGED" if found.digest is None else found.digest[:16]
+            table.add_row(name, str(found.entries), digest, ", ".join(words) or "none saved")
+            if not found.fine:
+                troubles += found.troubles or [f"experiment {name!r}: a snapshot does not agree with its log"]
+        if experiment is None:
+            troubles += _troubles_of_tokens(opened)
     Console(highlight=False).print(table)
-    if not fine:
-        print("paretozoom: a snapshot does not agree with its log", file=sys.stderr)
+    for trouble in troubles:
+        print(f"paretozoom: {trouble}", file=sys.stderr)
+    if troubles:
         raise typer.Exit(1)
+
+
+def _troubles_of_tokens(store: Store) -> list[str]:
+    """What is wrong with the log of tokens."""
+    from paretozoom.service.access.tokens import ADMIN_LOG
+    from paretozoom.store import Damaged
+
+    try:
+        for _ in store.read(ADMIN_LOG):
+            pass
+    except Damaged as error:
+        return [str(error)]
+    return []
+
+
+@app.command()
+def repair(
+    experiment: Annotated[str, typer.Argument(help="The name of the experiment.")],
+    store: At = str(FOLDER),
+    cut: Annotated[
+        bool, typer.Option("--cut", help="Throw away all entries from the first that cannot be saved on.")
+    ] = False,
+    policy: Policies = None,
+) -> None:
+    """Rebuild a damaged experiment from what is not damaged; no service may run on the store."""
+    from paretozoom.service.writing.repairing import repair as run
+    from paretozoom.service.writing.store_lock import StoreLock
+
+    _admit(policy)
+    with _open(store, "fsync") as opened:
+        StoreLock(opened).acquire()
+        if experiment not in opened.logs():
+            raise Refused(f"experiment: {experiment!r} is not one of {list(opened.logs())!r}")
+        print(f"{experiment}: {run(opened, experiment, cut=cut)}")
 
 
 @app.command()
 def backup(
-    target: Annotated[Path, typer.Argument(help="A new folder; serve it with --store to restore.")],
+    target: Annotated[
+        str, typer.Argument(help="A new folder, or an empty PostgreSQL database; serve it with --store to restore.")
+    ],
     store: At = str(FOLDER),
 ) -> None:
-    """Copy a store, also one that is in use, to a new folder: every log up to some entry, and its snapshots."""
+    """Copy a store, also one that is in use, to a new one: every log up to some entry, and its snapshots."""
     from paretozoom.store.copying import copy_store
 
-    if target.exists() and any(target.iterdir()):
-        raise Refused(f"target: {str(target)!r} is not empty")
-    with _open(store, "commit") as source, _open(str(target), "fsync", new=True) as copy:
+    if "://" not in target and Path(target).exists() and any(Path(target).iterdir()):
+        raise Refused(f"target: {target!r} is not empty")
+    with _open(store, "commit") as source, _open(target, "fsync", new=True) as copy:
         copied = copy_store(source, copy)
-    print(f"{target}: {sum(copied.values()):,} entries of {len(copied)} logs")
+    print(f"{target.rpartition('@')[2]}: {sum(copied.values()):,} entries of {len(copied)} logs")
 
 
 @tokens.command("create")
@@ -125,6 +169,7 @@ def create_token(
     experiment: Annotated[str | None, typer.Option(help="The only experiment it is for; all unless given.")] = None,
     expires: Annotated[str | None, typer.Option(help="After so long: 90d, 12h, 30m.")] = None,
     label: Annotated[str, typer.Option(help="For whoever reads the list.")] = "",
+    rate: Annotated[float | None, typer.Option(help="Decisions and rewards per second; no limit unless given.")] = None,
 ) -> None:
     """Create a token and show it, this once: only a hash is kept."""
     import time
@@ -132,7 +177,7 @@ def create_token(
     from paretozoom.service.access.tokens import append_event, new_token
 
     until = None if expires is None else time.time() + _seconds(expires)
-    text, event = new_token(scope, experiment, until, label)
+    text, event = new_token(scope, experiment, until, label, rate)
     with _open(store, "fsync", new=True) as opened:
         append_event(opened, event)
     print(text)

@@ -9,6 +9,7 @@ from paretozoom.environments.tasks.clustered_users import ClusteredUsers
 from paretozoom.environments.tasks.crowds import Crowds
 from paretozoom.environments.tasks.currencies import Currencies
 from paretozoom.environments.tasks.devices import Devices
+from paretozoom.environments.tasks.drawn import Drawn
 from paretozoom.environments.tasks.drifting_ridges import DriftingRidges
 from paretozoom.environments.tasks.finite_bandit import FiniteBandit
 from paretozoom.environments.tasks.islands import Islands
@@ -55,6 +56,7 @@ __all__ = [
     "Crowds",
     "Currencies",
     "Devices",
+    "Drawn",
     "DriftingRidges",
     "FiniteBandit",
     "HeavyTails",

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from paretozoom.environments.shapes.along_front import shares_of_length, shares_of_range
 from paretozoom.environments.shapes.cells import ContextCells
-from paretozoom.environments.shapes.grid import arm_grid, half_steps, is_line
+from paretozoom.environments.shapes.grid import GRID, arm_grid, half_steps, is_line
 from paretozoom.environments.shapes.luck import Luck
 from paretozoom.kernels.core.kinds import CATEGORICAL
 from paretozoom.kernels.core.looping import laws_of
@@ -55,6 +55,7 @@ class Task(Luck):
     """
 
     name: ClassVar[str]
+    grid_arms: ClassVar[int] = GRID  # among which truth without a closed form is sought, on a line; about, in a space
     _numbers: Ints = np.zeros(1, np.int64)  # the rounds whose truth is asked for
 
     @property
@@ -130,12 +131,12 @@ class Task(Luck):
 
     @cached_property
     def _grid(self) -> Floats:
-        return arm_grid(self.problem)
+        return arm_grid(self.problem, type(self).grid_arms)
 
     @property
     def gap_error(self) -> float:
         """By how much `gaps` can be too small: the arms between grid points, under Assumption 1; 0 if exact."""
-        steps = half_steps(self.problem)
+        steps = half_steps(self.problem, type(self).grid_arms)
         return float(Similarity.of(self.problem).between(np.zeros((1, len(steps))), steps[None])[0])
 
     def gaps(self, points: Floats) -> Floats:

@@ -128,7 +128,7 @@ class AsyncExperiment:
         deferred: bool = False,
         fallback: Any = None,
         deadline: float | None = None,
-    ) -> Decision:
+    ) -> wire.RemoteDecision | wire.LocalDecision:
         """A decision for a context; a deferred one waits until it is activated.
 
         With a `fallback`, an arm, this never fails because the service does. If there is no answer within `deadline`
@@ -145,22 +145,22 @@ class AsyncExperiment:
             return wire.local(context, fallback, str(error))
         if fallback is not None and not deferred:
             with suppress(ServiceError):  # it is shown in any case, and its reward says so too
-                await self._client.call("POST", f"{self._path}/decisions/{made.number}/activate", tries=1, **bounds)
+                await self._client.call("POST", f"{self._path}/decisions/{made.id}/activate", tries=1, **bounds)
         return made
 
-    async def ask_many(self, contexts: Sequence[Values], *, feasible: Any = None) -> list[Decision]:
+    async def ask_many(self, contexts: Sequence[Values], *, feasible: Any = None) -> list[wire.RemoteDecision]:
         """Decisions for many contexts in one request."""
         body = {"decisions": [wire.asked(context, feasible, False) for context in contexts]}
         found = await self._client.call("POST", f"{self._path}/decisions/batch", body)
         return [wire.decision(answer) for answer in found["decisions"]]
 
-    async def tell(self, decision: Decision | int, reward: Values) -> None:
+    async def tell(self, decision: Decision | str, reward: Values) -> None:
         """The reward of a decision, whole or in parts; of one that was made here nothing is sent."""
         if isinstance(decision, wire.LocalDecision):
             return
         await self._client.call("POST", f"{self._path}/rewards", wire.told(decision, reward, await self._names(reward)))
 
-    async def tell_many(self, decisions: Sequence[Decision | int], rewards: Sequence[Values]) -> None:
+    async def tell_many(self, decisions: Sequence[Decision | str], rewards: Sequence[Values]) -> None:
         """Rewards of many decisions in one request; of those that were made here nothing is sent."""
         decisions, rewards = wire.without_local(decisions, rewards)
         if not decisions:
@@ -168,21 +168,21 @@ class AsyncExperiment:
         names = await self._names(*rewards)
         await self._client.call("POST", f"{self._path}/rewards/batch", wire.told_many(decisions, rewards, names))
 
-    async def activate(self, decision: Decision | int) -> None:
+    async def activate(self, decision: Decision | str) -> None:
         """A deferred decision was shown."""
         if not isinstance(decision, wire.LocalDecision):
-            await self._client.call("POST", f"{self._path}/decisions/{wire.number(decision)}/activate")
+            await self._client.call("POST", f"{self._path}/decisions/{wire.id_of(decision)}/activate")
 
-    async def drop(self, decision: Decision | int) -> None:
+    async def drop(self, decision: Decision | str) -> None:
         """A decision was never shown, and teaches nothing."""
         if not isinstance(decision, wire.LocalDecision):
-            await self._client.call("POST", f"{self._path}/decisions/{wire.number(decision)}/cancel")
+            await self._client.call("POST", f"{self._path}/decisions/{wire.id_of(decision)}/cancel")
 
-    async def drop_many(self, decisions: Sequence[Decision | int]) -> None:
+    async def drop_many(self, decisions: Sequence[Decision | str]) -> None:
         """Decisions were never shown, and teach nothing; in one request."""
-        numbers = [wire.number(decision) for decision in decisions if not isinstance(decision, wire.LocalDecision)]
-        if numbers:
-            await self._client.call("POST", f"{self._path}/cancellations", {"decisions": numbers})
+        ids = [wire.id_of(decision) for decision in decisions if not isinstance(decision, wire.LocalDecision)]
+        if ids:
+            await self._client.call("POST", f"{self._path}/cancellations", {"decisions": ids})
 
     async def change(self, **more: Any) -> None:
         """Another `wait` or `default`, also for what is open now; None for a `wait` without end."""

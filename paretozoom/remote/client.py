@@ -126,7 +126,7 @@ class RemoteExperiment:
         deferred: bool = False,
         fallback: Any = None,
         deadline: float | None = None,
-    ) -> Decision:
+    ) -> wire.RemoteDecision | wire.LocalDecision:
         """A decision for a context; a deferred one waits until it is activated.
 
         With a `fallback`, an arm, this never fails because the service does. If there is no answer within `deadline`
@@ -143,22 +143,22 @@ class RemoteExperiment:
             return wire.local(context, fallback, str(error))
         if fallback is not None and not deferred:
             with suppress(ServiceError):  # it is shown in any case, and its reward says so too
-                self._client.call("POST", f"{self._path}/decisions/{made.number}/activate", tries=1, **bounds)
+                self._client.call("POST", f"{self._path}/decisions/{made.id}/activate", tries=1, **bounds)
         return made
 
-    def ask_many(self, contexts: Sequence[Values], *, feasible: Any = None) -> list[Decision]:
+    def ask_many(self, contexts: Sequence[Values], *, feasible: Any = None) -> list[wire.RemoteDecision]:
         """Decisions for many contexts in one request."""
         body = {"decisions": [wire.asked(context, feasible, False) for context in contexts]}
         found = self._client.call("POST", f"{self._path}/decisions/batch", body)
         return [wire.decision(answer) for answer in found["decisions"]]
 
-    def tell(self, decision: Decision | int, reward: Values) -> None:
+    def tell(self, decision: Decision | str, reward: Values) -> None:
         """The reward of a decision, whole or in parts; of one that was made here nothing is sent."""
         if isinstance(decision, wire.LocalDecision):
             return
         self._client.call("POST", f"{self._path}/rewards", wire.told(decision, reward, self._names(reward)))
 
-    def tell_many(self, decisions: Sequence[Decision | int], rewards: Sequence[Values]) -> None:
+    def tell_many(self, decisions: Sequence[Decision | str], rewards: Sequence[Values]) -> None:
         """Rewards of many decisions in one request; of those that were made here nothing is sent."""
         decisions, rewards = wire.without_local(decisions, rewards)
         if not decisions:
@@ -166,21 +166,21 @@ class RemoteExperiment:
         names = self._names(*rewards)
         self._client.call("POST", f"{self._path}/rewards/batch", wire.told_many(decisions, rewards, names))
 
-    def activate(self, decision: Decision | int) -> None:
+    def activate(self, decision: Decision | str) -> None:
         """A deferred decision was shown."""
         if not isinstance(decision, wire.LocalDecision):
-            self._client.call("POST", f"{self._path}/decisions/{wire.number(decision)}/activate")
+            self._client.call("POST", f"{self._path}/decisions/{wire.id_of(decision)}/activate")
 
-    def drop(self, decision: Decision | int) -> None:
+    def drop(self, decision: Decision | str) -> None:
         """A decision was never shown, and teaches nothing."""
         if not isinstance(decision, wire.LocalDecision):
-            self._client.call("POST", f"{self._path}/decisions/{wire.number(decision)}/cancel")
+            self._client.call("POST", f"{self._path}/decisions/{wire.id_of(decision)}/cancel")
 
-    def drop_many(self, decisions: Sequence[Decision | int]) -> None:
+    def drop_many(self, decisions: Sequence[Decision | str]) -> None:
         """Decisions were never shown, and teach nothing; in one request."""
-        numbers = [wire.number(decision) for decision in decisions if not isinstance(decision, wire.LocalDecision)]
-        if numbers:
-            self._client.call("POST", f"{self._path}/cancellations", {"decisions": numbers})
+        ids = [wire.id_of(decision) for decision in decisions if not isinstance(decision, wire.LocalDecision)]
+        if ids:
+            self._client.call("POST", f"{self._path}/cancellations", {"decisions": ids})
 
     def change(self, **more: Any) -> None:
         """Another `wait` or `default`, also for what is open now; None for a `wait` without end."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 import secrets
 import uuid
 from collections.abc import Mapping, Sequence
@@ -30,6 +29,16 @@ def plain(value: Any) -> Any:
 NOT_AVAILABLE = (0, 429, 500, 502, 503, 504, 507)  # of no fault of the request
 
 
+class RemoteDecision(Decision, frozen=True):
+    """A decision of a service, which knows it by its `id`.
+
+    >>> RemoteDecision(17, {}, "a", 0.5, -1, "k3f9x2a7bq-17").id
+    'k3f9x2a7bq-17'
+    """
+
+    id: str
+
+
 class LocalDecision(Decision, frozen=True):
     """A decision that was made here, since the service did not answer: it is not in the log, and why.
 
@@ -53,19 +62,13 @@ def without_local(decisions: Sequence[Any], rewards: Sequence[Any]) -> tuple[lis
     return [decision for decision, _ in known], [reward for _, reward in known]
 
 
-def number(decision: Decision | int) -> int:
-    """A decision's id.
-
-    >>> number(3), number(Decision(7, {}, "a", 1.0, 0))
-    (3, 7)
-    """
-    found = decision.number if isinstance(decision, Decision) else decision
-    try:
-        if type(found) is not bool:
-            return operator.index(found)  # numpy's integers too
-    except TypeError:
-        pass
-    raise RequestRefused(f"decision: {decision!r} is neither a Decision nor the id of one")
+def id_of(decision: Decision | str) -> str:
+    """A decision's id; one that no service made has none."""
+    if isinstance(decision, RemoteDecision):
+        return decision.id
+    if isinstance(decision, str):
+        return str(decision)  # numpy's texts too
+    raise RequestRefused(f"decision: {decision!r} is not one of a service, nor the id of one")
 
 
 def asked(context: Any, feasible: Any, deferred: bool) -> dict[str, Any]:
@@ -76,11 +79,11 @@ def asked(context: Any, feasible: Any, deferred: bool) -> dict[str, Any]:
     return {**body, "deferred": True} if deferred else body
 
 
-def told(decision: Decision | int, reward: Any, names: list[str]) -> dict[str, Any]:
+def told(decision: Decision | str, reward: Any, names: list[str]) -> dict[str, Any]:
     """A reward; what JSON cannot say is refused here, or it would arrive as silence.
 
-    >>> told(3, [0.5, 1], ["a", "b"])
-    {'decision': 3, 'reward': {'a': 0.5, 'b': 1}}
+    >>> told("k3f9x2a7bq-3", [0.5, 1], ["a", "b"])
+    {'decision': 'k3f9x2a7bq-3', 'reward': {'a': 0.5, 'b': 1}}
     """
     values = plain(reward)
     if not isinstance(values, Mapping):
@@ -90,10 +93,10 @@ def told(decision: Decision | int, reward: Any, names: list[str]) -> dict[str, A
     for name, value in values.items():
         if isinstance(value, float) and not math.isfinite(value):
             raise RequestRefused(f"reward[{name!r}]: {value!r} is not a finite number")
-    return {"decision": number(decision), "reward": values}
+    return {"decision": id_of(decision), "reward": values}
 
 
-def told_many(decisions: Sequence[Decision | int], rewards: Sequence[Any], names: list[str]) -> dict[str, Any]:
+def told_many(decisions: Sequence[Decision | str], rewards: Sequence[Any], names: list[str]) -> dict[str, Any]:
     """Rewards of many decisions."""
     _check_pairs(decisions, rewards)
     return {"rewards": [told(d, r, names) for d, r in zip(decisions, rewards, strict=True)]}
@@ -104,9 +107,10 @@ def _check_pairs(decisions: Sequence[Any], rewards: Sequence[Any]) -> None:
         raise RequestRefused(f"rewards: {len(rewards)} given for {len(decisions)} decisions")
 
 
-def decision(answer: dict[str, Any]) -> Decision:
+def decision(answer: dict[str, Any]) -> RemoteDecision:
     """A decision; what the policy credits stays with the service."""
-    return Decision(answer["id"], answer["context"], answer["arm"], answer["density"], -1)
+    number = int(answer["id"].rpartition("-")[2])
+    return RemoteDecision(number, answer["context"], answer["arm"], answer["density"], -1, answer["id"])
 
 
 def new(name: str, problem: Problem, more: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
@@ -17,6 +17,7 @@ from litestar.openapi.spec import Components, SecurityScheme
 
 import paretozoom
 from paretozoom.records import Refused
+from paretozoom.service.access.quotas import Quotas
 from paretozoom.service.access.tokens import Tokens
 from paretozoom.service.declined import Declined
 from paretozoom.service.http import ROUTES
@@ -26,9 +27,10 @@ from paretozoom.service.http.docs_page import PlainPage
 from paretozoom.service.http.openapi import complete
 from paretozoom.service.limits import Limits
 from paretozoom.service.watching.meters import Meters
+from paretozoom.service.watching.requests import Watched, id_of
 from paretozoom.service.writing.live import LiveExperiments
 from paretozoom.service.writing.writer import Writer
-from paretozoom.store import Full, Locked, Store, StoreError
+from paretozoom.store import Damaged, Full, Locked, Store, StoreError
 
 log = logging.getLogger("paretozoom")
 HEADERS = {
@@ -38,19 +40,26 @@ HEADERS = {
     "cache-control": "no-store",
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
 }
+SOON = {"retry-after": "1"}
 FOR_PAGES = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
+LEFT = "client disconnected prematurely"  # in the framework's words
 SECONDS_BETWEEN_LOOKS = 1.0  # at the log of tokens
 
 
-def create_app(store: Store, *, limits: Limits | None = None, snapshot_every: int = 100_000) -> Litestar:
+def create_app(
+    store: Store, *, limits: Limits | None = None, snapshot_every: int = 100_000, access_log: bool = False
+) -> Litestar:
     """The service over a store; as long as it has no tokens, anyone who reaches it may do anything."""
     limits = limits or Limits()
     experiments = LiveExperiments(store, limits)
-    writer = Writer(experiments, snapshot_every=snapshot_every)
+    meters, tokens = Meters(), Tokens()
+    writer = Writer(experiments, snapshot_every=snapshot_every, timed=meters.timed)
     app = Litestar(
         ROUTES,
         lifespan=[life],
-        state=State({"experiments": experiments, "writer": writer, "tokens": Tokens(), "meters": Meters()}),
+        state=State(
+            {"experiments": experiments, "writer": writer, "tokens": tokens, "meters": meters, "quotas": Quotas()}
+        ),
         exception_handlers={
             Declined: _decline,
             Refused: _refuse,
@@ -62,6 +71,7 @@ def create_app(store: Store, *, limits: Limits | None = None, snapshot_every: in
         return_dto=None,
         request_max_body_size=limits.body,
         after_request=_secure,
+        before_send=[Watched(meters, tokens, access_log).begin],
         openapi_config=OpenAPIConfig(
             title="paretozoom",
             version=paretozoom.__version__,
@@ -107,18 +117,19 @@ async def life(app: Litestar) -> AsyncIterator[None]:
 
 
 async def _watch(tokens: Tokens, experiments: LiveExperiments) -> None:
-    """See new and revoked tokens within a second; and lock the store again after its database was away."""
+    """See new and revoked tokens within a second; whether the store is there, and lock it again after it was away."""
+    looks: list[tuple[str, Callable[[], Awaitable[None]]]] = [
+        ("tokens cannot be read", lambda: experiments.in_reading_thread(tokens.refresh, experiments.store)),
+        ("the store cannot be held", experiments.lock_store_again),
+        ("the store cannot be written to", experiments.check_store),
+    ]
     while True:
         await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
-        try:
-            await asyncio.to_thread(tokens.refresh, experiments.store)
-        except Exception as error:  # whatever it is, looking must go on, or what is revoked would be let in
-            log.warning("tokens cannot be read", extra={"error": str(error)})
-            continue
-        try:
-            await experiments.lock_store_again()
-        except Exception as error:
-            log.warning("the store cannot be held", extra={"error": str(error)})
+        for otherwise, look in looks:
+            try:
+                await look()
+            except Exception as error:  # whatever it is, looking must go on, or what is revoked would be let in
+                log.warning(otherwise, extra={"error": str(error)})
 
 
 async def _secure(response: Response[Any]) -> Response[Any]:
@@ -130,13 +141,13 @@ async def _secure(response: Response[Any]) -> Response[Any]:
 
 
 def _answer(status: int, detail: str, more: Mapping[str, str] | None = None) -> Response[Failure]:
-    also = {503: {"retry-after": "1"}, 401: {"www-authenticate": "Bearer"}}.get(status, {})
+    also = {429: SOON, 503: SOON, 401: {"www-authenticate": "Bearer"}}.get(status, {})
     headers = {**HEADERS, **also, **(more or {})}
     return Response(Failure(status, detail), status_code=status, headers=headers, media_type="application/json")
 
 
 def _decline(_: Request[Any, Any, Any], error: Declined) -> Response[Failure]:
-    return _answer(error.status, error.detail)
+    return _answer(error.status, error.detail, None if error.after is None else {"retry-after": str(error.after)})
 
 
 def _refuse(_: Request[Any, Any, Any], error: Refused) -> Response[Failure]:
@@ -147,12 +158,16 @@ def _store_failed(_: Request[Any, Any, Any], error: StoreError) -> Response[Fail
     log.error("the store failed", extra={"error": str(error)})
     if isinstance(error, Full):
         return _answer(507, "the store has no space left; nothing was written")
+    if isinstance(error, Damaged):
+        return _answer(503, f"what is stored is damaged: {error}")
     detail = "another process holds this experiment" if isinstance(error, Locked) else "the store cannot be reached"
     return _answer(503, detail)
 
 
 def _http(request: Request[Any, Any, Any], error: HTTPException) -> Response[Failure]:
     """What the framework refuses: there is no such path, or a parameter is not what it must be."""
+    if error.detail == LEFT:
+        return _answer(400, "body: it did not arrive")  # and nobody is there to read this
     if error.status_code >= 500:
         return _fail(request, error)
     if error.status_code == 413:
@@ -169,5 +184,5 @@ def _http(request: Request[Any, Any, Any], error: HTTPException) -> Response[Fai
 
 
 def _fail(request: Request[Any, Any, Any], error: Exception) -> Response[Failure]:
-    log.error("a request failed", exc_info=error, extra={"path": request.url.path})
+    log.error("a request failed", exc_info=error, extra={"path": request.url.path, "request": id_of(request.scope)})
     return _answer(500, "the service made a mistake; its log says which")

@@ -9,14 +9,15 @@ from paretozoom.records import Refused
 
 
 class Declined(Exception):
-    """A request that cannot be met: the HTTP status that says why, and a sentence.
+    """A request that cannot be met: the HTTP status that says why, a sentence, and when to try again.
 
     >>> Declined(404, "decision 7: there is no such decision").status
     404
     """
 
-    def __init__(self, status: int, detail: str) -> None:
+    def __init__(self, status: int, detail: str, *, after: int | None = None) -> None:
         super().__init__(detail)
+        self.after = after  # so many seconds
         self.status = status
         self.detail = detail
 
@@ -34,6 +35,6 @@ def at(place: str) -> Iterator[None]:
     try:
         yield
     except Declined as error:
-        raise Declined(error.status, before + error.detail) from error
+        raise Declined(error.status, before + error.detail, after=error.after) from error
     except Refused as error:
         raise Refused(f"{before}{error}") from error

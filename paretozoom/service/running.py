@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import logging
+import os
 import signal
 import socket
 import sys
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -18,9 +20,13 @@ from paretozoom.records import Refused
 from paretozoom.service.access.tokens import Tokens
 from paretozoom.service.allocator import give_back_large_blocks
 from paretozoom.service.app import create_app, life
+from paretozoom.service.connections import Connections
+from paretozoom.service.limits import Limits
+from paretozoom.service.notifying import notify, stay_awake
 from paretozoom.store import Store
 
 log = logging.getLogger("paretozoom")
+SECONDS_OF_A_THREAD = 0.0001  # while one encodes what is written, the loop waits for the interpreter
 USUAL = set(vars(logging.makeLogRecord({}))) | {"message", "asctime", "color_message", "taskName"}
 
 
@@ -58,7 +64,44 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def serve(store: Store, host: str, port: int) -> None:
+class Seldom(logging.Filter):
+    """Lets a warning through a few times, and then says how many more there were once the time is over.
+
+    >>> seldom = Seldom()
+    >>> record = logging.makeLogRecord({"levelno": logging.WARNING, "msg": "no", "created": 0.0})
+    >>> [seldom.filter(record) for _ in range(7)]
+    [True, True, True, True, True, False, False]
+    >>> later = logging.makeLogRecord({"levelno": logging.WARNING, "msg": "no", "created": 99.0})
+    >>> seldom.filter(later), later.left_out
+    (True, 2)
+    """
+
+    AT_ONCE, SECONDS = 5, 10.0
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._began: dict[str, float] = {}
+        self._seen: dict[str, int] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether a line is written."""
+        what = record.msg if isinstance(record.msg, str) else str(record.msg)
+        if record.levelno < logging.WARNING:
+            return True
+        if len(self._began) > 1_000:  # messages with something in them: none is told from another
+            self._began.clear()
+            self._seen.clear()
+        if record.created >= self._began.get(what, -self.SECONDS) + self.SECONDS:
+            left_out = self._seen.get(what, 0) - self.AT_ONCE
+            self._began[what], self._seen[what] = record.created, 1
+            if left_out > 0:
+                record.left_out = left_out
+            return True
+        self._seen[what] += 1
+        return self._seen[what] <= self.AT_ONCE
+
+
+def serve(store: Store, host: str, port: int, *, limits: Limits | None = None, access_log: bool = False) -> None:
     """Serve a store until a signal ends it; what was acknowledged is finished first.
 
     A start that fails raises why, `Refused` or a `StoreError`, before anything is served.
@@ -73,38 +116,73 @@ def serve(store: Store, host: str, port: int) -> None:
             "create one first: paretozoom token create --scope admin, with the same --store"
         )
     log_in_json()
+    sys.setswitchinterval(SECONDS_OF_A_THREAD)
     give_back_large_blocks()
-    app = create_app(store)
+    limits = limits or Limits()
+    app = create_app(store, limits=limits, access_log=access_log)
+    connections = Connections(limits)
+    app.state.connections = connections
     config = uvicorn.Config(
         app,
+        http=connections.begin,  # type: ignore[arg-type]  # it is called like the class of a protocol
         lifespan="off",  # what a start raises would be in a traceback
         access_log=False,
         log_config=None,
         proxy_headers=False,
         server_header=False,
-        timeout_graceful_shutdown=10,
+        timeout_graceful_shutdown=10,  # of seconds_to_end
     )
     server = uvicorn.Server(config)
+    server.handle_exit = lambda *_: end()  # type: ignore[method-assign]
+
+    def end() -> None:
+        if not server.should_exit:
+            notify("STOPPING=1")
+            _end_within(limits.seconds_to_end)
+        server.should_exit = True
 
     async def live() -> None:
         async with life(app):
-            _on_signals(lambda *_: setattr(server, "should_exit", True))  # from here on the end is in order
+            _on_signals(lambda *_: end())  # from here on the end is in order
             where = {"at": url, "docs": f"{url}/docs"}
             if tokens.in_use:
                 log.info("serving", extra={**where, "tokens": len(tokens.by_id)})
             else:
                 log.info("serving without tokens, on loopback only", extra=where)
+            watching = [asyncio.create_task(connections.watch()), asyncio.create_task(stay_awake())]
+            notify("READY=1")  # it listens already; /ready says when it can decide
             await server.serve(sockets=[listener])
+            watching[0].cancel()  # awake until all is saved
 
     with _listen(host, port) as listener, asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
         url = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
         _on_signals(lambda *_: sys.exit(0))
         runner.run(live())
+    if app.state.experiments.is_compiling:
+        _leave(0)  # a compiler cannot be interrupted, and nothing else is left to do
 
 
 def _on_signals(act: Callable[..., None]) -> None:
     for which in (signal.SIGTERM, signal.SIGINT):
         signal.signal(which, act)
+
+
+def _end_within(seconds: float) -> None:
+    """End the process after so long, whatever it waits for then: what was acknowledged is in the store."""
+
+    def leave() -> None:
+        log.error("the end took too long", extra={"seconds": seconds})
+        _leave(1)
+
+    timer = threading.Timer(seconds, leave)
+    timer.daemon = True
+    timer.start()
+
+
+def _leave(code: int) -> None:
+    """End the process with whatever its threads are doing."""
+    logging.shutdown()
+    os._exit(code)
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -121,6 +199,7 @@ def log_in_json() -> None:
     """Send everything that is logged to standard error, a line of JSON each."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
+    handler.addFilter(Seldom())
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
     for noisy in ("httpx", "alembic", "uvicorn.error"):
         logging.getLogger(noisy).setLevel(logging.WARNING)

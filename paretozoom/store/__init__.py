@@ -5,19 +5,36 @@ from __future__ import annotations
 from pathlib import Path
 
 from paretozoom.records import Refused
-from paretozoom.store.base import FILE, Addition, Away, Conflict, Full, Lock, Locked, Repeated, Store, StoreError
+from paretozoom.store.base import (
+    FILE,
+    Addition,
+    Away,
+    Busy,
+    Conflict,
+    Damaged,
+    Full,
+    Lock,
+    Locked,
+    ReadOnly,
+    Repeated,
+    Store,
+    StoreError,
+)
 from paretozoom.store.events import Entry, Event
 
 __all__ = [
     "FILE",
     "Addition",
     "Away",
+    "Busy",
     "Conflict",
+    "Damaged",
     "Entry",
     "Event",
     "Full",
     "Lock",
     "Locked",
+    "ReadOnly",
     "Repeated",
     "Store",
     "StoreError",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 
-from paretozoom.store.base import Addition, Conflict, Store
-from paretozoom.store.events import Created, Entry
+from paretozoom.store.base import Addition, Conflict, Damaged, Store
+from paretozoom.store.events import Entry
 
 AT_ONCE = 5_000
 
@@ -30,34 +31,46 @@ def copy_store(source: Store, target: Store) -> dict[str, int]:
     there = sorted(copied.keys() & target.logs().keys())
     if there:
         raise Conflict(f"log {there[0]!r}: exists already where it is to be copied to")
+    damaged = []
     for log, head in copied.items():
-        saved, newest = source.snapshot(log, head) or (0, None)
-        entries = source.read(log, 0, head)
-        after = 0
-        while chunk := list(islice(entries, AT_ONCE)):
-            additions = []
-            for _, group in groupby(chunk, partial(_together, saved=saved)):
-                together = list(group)
-                pinned = _begins(together[0])
-                last = together[-1].seq
-                data = _snapshot_of(source, log, last) if pinned else newest if last == saved else None
-                events = [entry.event for entry in together]
-                additions.append(Addition(log, after, events, together[0].time, snapshot=data, pinned=pinned))
-                after = last
-            target.append(additions)
+        try:
+            _copy_log(source, target, log, head)
+        except Damaged as error:  # the others are copied
+            damaged.append(f"{error}; it was copied as far as it can be read")
+    if damaged:
+        raise Damaged("; ".join(damaged))
     return copied
 
 
-def _together(entry: Entry, saved: int) -> tuple[float, int, bool]:
+def _copy_log(source: Store, target: Store, log: str, head: int) -> None:
+    snapshots = source.snapshots(log, head)
+    wanted = {seq: pinned for k, (seq, pinned) in enumerate(snapshots) if pinned or k == 0}
+    newest = max(wanted, default=0)
+    entries = source.read(log, 0, head)
+    after, checksum = source.beginning(log)
+    root = checksum if after else None
+    for first in entries:
+        additions = []
+        chunk = chain([first], islice(entries, AT_ONCE - 1))
+        for _, group in groupby(chunk, partial(_together, newest=newest, wanted=wanted)):
+            together = list(group)
+            last = together[-1].seq
+            data = _snapshot_of(source, log, last) if last in wanted else None
+            pinned = data is not None and wanted[last]
+            events = [entry.event for entry in together]
+            additions.append(Addition(log, after, events, together[0].time, data, pinned, root))
+            after, root = last, None
+        target.append(additions)
+
+
+def _together(entry: Entry, newest: int, wanted: dict[int, bool]) -> tuple[float, int, bool]:
     """What entries have in common that are written as one addition."""
-    return entry.time, entry.seq if _begins(entry) else 0, entry.seq <= saved
-
-
-def _begins(entry: Entry) -> bool:
-    """Whether what follows an entry goes on from a snapshot."""
-    return isinstance(entry.event, Created) and entry.event.snapshot
+    return entry.time, entry.seq if wanted.get(entry.seq) else 0, entry.seq <= newest
 
 
 def _snapshot_of(source: Store, log: str, seq: int) -> bytes | None:
-    found = source.snapshot(log, seq)
-    return found[1] if found is not None and found[0] == seq else None
+    """A snapshot, unless it is damaged: the log is copied, and says the same."""
+    with suppress(Damaged):
+        found = source.snapshot(log, seq)
+        return found[1] if found is not None and found[0] == seq else None
+    return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -15,7 +15,7 @@ class Created(msgspec.Struct, frozen=True, tag="created"):
 
     `version` is that of the policy's algorithm; `wait` is in seconds, None if decisions may wait for ever; `default`
     is the reward that is told when the time is over, None if such a decision teaches nothing. With `snapshot` the
-    experiment goes on from the one that was stored with this event.
+    experiment goes on from the one that was stored with this event. `epoch` is that of the first decisions.
 
     >>> from paretozoom import Finite, Objective
     >>> problem = Problem(context=[], arm=Finite(["a"]), objectives=[Objective("r")])
@@ -32,10 +32,23 @@ class Created(msgspec.Struct, frozen=True, tag="created"):
     wait: float | None = None
     default: dict[str, float] | None = None
     snapshot: bool = False
+    epoch: str | None = None
+
+
+class EpochBegan(msgspec.Struct, frozen=True, tag="epoch-began"):
+    """The right to write to the log was taken: ids of decisions from here on have a new epoch.
+
+    >>> EpochBegan("k3f9x2a7bq").epoch
+    'k3f9x2a7bq'
+    """
+
+    epoch: str
 
 
 class Decided(msgspec.Struct, frozen=True, tag="decided", omit_defaults=True):
     """A decision was made; a deferred one waits until somebody says that it was shown.
+
+    `subject` is whom it is about, by whose name it can be erased.
 
     >>> Decided(Decision(0, {}, "a", 0.5, 0)).deferred
     False
@@ -45,6 +58,7 @@ class Decided(msgspec.Struct, frozen=True, tag="decided", omit_defaults=True):
     deferred: bool = False
     request: str | None = None
     feasible: Any = None
+    subject: str | None = None
 
 
 class Activated(msgspec.Struct, frozen=True, tag="activated"):
@@ -174,8 +188,35 @@ class Carried(msgspec.Struct, frozen=True, tag="carried"):
     shown: float
 
 
+class Erased(msgspec.Struct, frozen=True, tag="erased", omit_defaults=True):
+    """In place of an event that was erased, or that was found damaged: the digest of what stood there.
+
+    >>> Erased("00ff", 3).number
+    3
+    """
+
+    digest: str
+    number: int | None = None
+
+
+class Removed(msgspec.Struct, frozen=True, tag="removed"):
+    """Something was taken out of the log: bodies of entries, or entries from a first to a last.
+
+    `why`: "erasure" or "retention" at somebody's wish, "damage" by a repair, "cut" by one that could save no more.
+
+    >>> Removed("ops", "erasure", (3, 4)).entries
+    (3, 4)
+    """
+
+    by: str
+    why: Literal["erasure", "retention", "damage", "cut"]
+    entries: tuple[int, ...]
+
+
 class TokenCreated(msgspec.Struct, frozen=True, tag="token-created"):
     """Who holds the secret may do what the scopes say, in one experiment or in all; only a hash of it is kept.
+
+    `rate` is how many decisions and rewards it is good for per second, None if there is no limit.
 
     >>> TokenCreated("ab12", "00ff", ("decide",), "prices", None).experiment
     'prices'
@@ -187,6 +228,7 @@ class TokenCreated(msgspec.Struct, frozen=True, tag="token-created"):
     experiment: str | None
     expires: float | None
     label: str = ""
+    rate: float | None = None
 
 
 class TokenRevoked(msgspec.Struct, frozen=True, tag="token-revoked"):
@@ -201,6 +243,7 @@ class TokenRevoked(msgspec.Struct, frozen=True, tag="token-revoked"):
 
 Event = (
     Created
+    | EpochBegan
     | Decided
     | Activated
     | Rewarded
@@ -214,6 +257,8 @@ Event = (
     | ClockJumped
     | ClockJudged
     | Carried
+    | Erased
+    | Removed
     | TokenCreated
     | TokenRevoked
 )

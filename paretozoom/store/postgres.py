@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -10,41 +9,33 @@ from typing import Any
 import sqlalchemy as sa
 
 from paretozoom.records import Refused
-from paretozoom.store.base import Away, Full, Lock, Locked, StoreError
+from paretozoom.store.advisory import AdvisoryLocks, key_of
+from paretozoom.store.base import Away, Busy, Damaged, Full, Lock, ReadOnly, StoreError
+from paretozoom.store.waiting import PatientConnection
 
-PATIENCE = 5  # seconds to wait for a connection
-NO_SPACE = ("53100", "53200")  # SQLSTATE: disk full, out of memory
-INSERT = """INSERT INTO events (log, seq, time, number, request, body)
-SELECT %b::bigint, %b::bigint + place - 1, %b::double precision, number, request, body
-FROM unnest(%b::bigint[], %b::text[], %b::bytea[]) WITH ORDINALITY AS entries (number, request, body, place)"""
-INSERT_SNAPSHOT = "INSERT INTO snapshots (log, seq, pinned, body) VALUES (%s, %s, %s, %b)"
+# Seconds. The server ends a statement by itself, and is given up when it does not even do that.
+PATIENCE_TO_CONNECT = 3
+PATIENCE_FOR_LOCKS = 2
+PATIENCE_FOR_STATEMENTS = 4
+PATIENCE_FOR_LARGE_ONES = 60
+PATIENCE_WITH_SILENCE = 1  # beyond that of the statement
+
+CONNECTIONS = 8  # one has all locks, one writes, the others read
+KINDS: dict[str, type[StoreError]] = {  # by SQLSTATE
+    "53100": Full,  # of the disk
+    "53200": Full,  # of memory
+    "25006": ReadOnly,
+    "55P03": Busy,  # a lock was not to be had
+    "57014": Busy,  # a statement took too long
+    "XX001": Damaged,  # a table
+    "XX002": Damaged,  # an index
+}
+INSERT = """INSERT INTO events (log, seq, time, number, request, salt, body, chain)
+SELECT %b::bigint, %b::bigint + place - 1, %b::double precision, number, request, salt, body, chain
+FROM unnest(%b::bigint[], %b::text[], %b::bytea[], %b::bytea[], %b::bytea[])
+WITH ORDINALITY AS entries (number, request, salt, body, chain, place)"""
+INSERT_SNAPSHOT = "INSERT INTO snapshots (log, seq, pinned, digest, body) VALUES (%s, %s, %s, %b, %b)"
 PASSING = (sa.exc.OperationalError, sa.exc.InterfaceError, sa.exc.InternalError)
-
-
-class AdvisoryLock:
-    """An advisory lock, which lasts as long as its connection."""
-
-    def __init__(self, connection: sa.Connection, key: int) -> None:
-        self._connection = connection
-        self._key = key
-
-    def is_held(self) -> bool:
-        """Whether the right still stands."""
-        if self._connection.closed or self._connection.invalidated:
-            return False
-        try:
-            return self._connection.execute(sa.text("SELECT 1")).scalar() == 1
-        except sa.exc.SQLAlchemyError:
-            return False
-
-    def release(self) -> None:
-        """Give it back."""
-        try:
-            if not self._connection.closed and not self._connection.invalidated:
-                self._connection.execute(sa.func.pg_advisory_unlock(self._key).select())
-        except sa.exc.SQLAlchemyError:
-            self._connection.invalidate()  # the lock goes with the connection
-        self._connection.close()
 
 
 class Postgres:
@@ -56,19 +47,43 @@ class Postgres:
         except (sa.exc.ArgumentError, ValueError):
             # Without the address, which may hold a password.
             raise Refused("store: not a URL such as postgresql://user:password@host:5432/database") from None
-        options = [str(address.query.get("options", "")), "-c synchronous_commit=on" if durability == "fsync" else ""]
-        usual = {"connect_timeout": str(PATIENCE), "application_name": "paretozoom"}
-        address = address.set(query={**usual, **address.query, "options": " ".join(options).strip()})
+        options = [
+            f"-c lock_timeout={PATIENCE_FOR_LOCKS}s",
+            f"-c statement_timeout={PATIENCE_FOR_STATEMENTS}s",
+            str(address.query.get("options", "")),  # whoever asks for other times gets them
+            "-c synchronous_commit=on" if durability == "fsync" else "",
+        ]
+        silence = PATIENCE_FOR_STATEMENTS + PATIENCE_WITH_SILENCE
+        usual = {
+            "connect_timeout": str(PATIENCE_TO_CONNECT),
+            "application_name": "paretozoom",
+            "tcp_user_timeout": str(silence * 1000),
+            "keepalives_idle": str(silence),
+            "keepalives_interval": "1",
+            "keepalives_count": "3",
+        }
+        address = address.set(query={**usual, **address.query, "options": " ".join(filter(None, options))})
         self.engine = sa.create_engine(
-            address,
-            pool_size=5,
-            max_overflow=100,  # a connection for each log that is locked
+            address, pool_size=CONNECTIONS, max_overflow=0, pool_timeout=silence, pool_use_lifo=True
         )
+        self._locks = AdvisoryLocks(self.engine)
+
+        @sa.event.listens_for(self.engine, "do_connect")
+        def _connect(_dialect: Any, _record: Any, arguments: Any, named: Any) -> PatientConnection:
+            return PatientConnection.connect(*arguments, **named)
+
+        @sa.event.listens_for(self.engine, "checkout")
+        def _be_patient(connection: Any, _record: Any, _proxy: Any) -> None:
+            connection.patience = silence
 
         @sa.event.listens_for(self.engine, "begin")
         def _begin(connection: sa.Connection) -> None:
-            if connection.get_execution_options().get("migrates"):  # one at a time
-                connection.execute(sa.func.pg_advisory_xact_lock(_key("")).select())
+            given = connection.get_execution_options()
+            if given.get("large"):
+                _allow(connection, PATIENCE_FOR_LARGE_ONES)
+            if given.get("migrates"):  # one at a time
+                _allow(connection, None)
+                connection.execute(sa.func.pg_advisory_xact_lock(key_of("")).select())
 
     def insert(self, connection: sa.Connection, rows: list[tuple[Any, ...]]) -> None:
         """Add rows to the table of events, as quickly as it can: those of a log and a time by columns, in one go."""
@@ -80,27 +95,31 @@ class Postgres:
         """Add a row to the table of snapshots."""
         connection.exec_driver_sql(INSERT_SNAPSHOT, row)
 
+    def forget(self) -> None:
+        """Let nothing stay of what was erased: PostgreSQL does it when it vacuums."""
+
     def lock(self, log: str) -> Lock:
         """Take the right to write to a log, or raise `Locked`."""
-        connection = self.engine.connect().execution_options(isolation_level="AUTOCOMMIT")
-        try:
-            key = _key(f"{connection.execute(sa.func.current_schema().select()).scalar()} {log}")
-            taken = connection.execute(sa.func.pg_try_advisory_lock(key).select()).scalar()
-        except BaseException:
-            connection.invalidate()
-            raise
-        if not taken:
-            connection.close()
-            raise Locked(f"log {log!r}: another process has it open (it holds advisory lock {key})")
-        return AdvisoryLock(connection, key)
+        return self._locks.take(log)
+
+    def check(self, connection: sa.Connection) -> None:
+        """Raise what would keep a transaction from writing."""
+        if connection.execute(sa.text("SHOW transaction_read_only")).scalar() == "on":
+            raise ReadOnly("the database takes no writes (transaction_read_only is on)")
+        connection.execute(sa.text("LOCK TABLE logs, events, snapshots IN ROW EXCLUSIVE MODE"))
 
     def failure(self, error: sa.exc.DBAPIError) -> StoreError:
         """What went wrong, in the store's words."""
         state = getattr(error.orig, "sqlstate", None) or ""
-        kind = Full if state in NO_SPACE else Away if isinstance(error, PASSING) else StoreError
+        kind = KINDS.get(state, Away if isinstance(error, PASSING) else StoreError)
         return kind(str(error.orig).strip())
 
 
-def _key(place: str) -> int:
-    """The number of the advisory lock of a schema and a log: 64 bits, so that no two ever share one."""
-    return int.from_bytes(hashlib.blake2b(f"paretozoom {place}".encode(), digest_size=8).digest(), signed=True)
+def _allow(connection: sa.Connection, seconds: int | None) -> None:
+    """Let the statements of a transaction take longer, or as long as they take."""
+    connection.exec_driver_sql(f"SET LOCAL statement_timeout = '{seconds or 0}s'")
+    if seconds is None:
+        connection.exec_driver_sql("SET LOCAL lock_timeout = 0")
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, PatientConnection)
+    driver.patience = None if seconds is None else seconds + PATIENCE_WITH_SILENCE

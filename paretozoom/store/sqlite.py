@@ -9,18 +9,20 @@ from typing import Any
 import filelock
 import sqlalchemy as sa
 
-from paretozoom.store.base import FILE, Away, Full, Lock, Locked, StoreError
+from paretozoom.store.base import FILE, Away, Busy, Damaged, Full, Lock, Locked, ReadOnly, StoreError
 
-PATIENCE = 5.0  # seconds to wait for another process that writes
-INSERT = "INSERT INTO events (log, seq, time, number, request, body) VALUES (?, ?, ?, ?, ?, ?)"
-INSERT_SNAPSHOT = "INSERT INTO snapshots (log, seq, pinned, body) VALUES (?, ?, ?, zeroblob(?))"
+PATIENCE = 3.0  # seconds to wait for another process that writes
+INSERT = "INSERT INTO events (log, seq, time, number, request, salt, body, chain) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+INSERT_SNAPSHOT = "INSERT INTO snapshots (log, seq, pinned, digest, body) VALUES (?, ?, ?, ?, zeroblob(?))"
 PIECE = 1 << 20  # bytes
-KINDS = {
+KINDS: dict[str, type[StoreError]] = {
     "SQLITE_FULL": Full,
     "SQLITE_IOERR_WRITE": Full,
     "SQLITE_IOERR_SHMSIZE": Full,
+    "SQLITE_BUSY": Busy,
+    "SQLITE_READONLY": ReadOnly,
     "SQLITE_NOTADB": StoreError,
-    "SQLITE_CORRUPT": StoreError,
+    "SQLITE_CORRUPT": Damaged,
 }
 
 
@@ -55,8 +57,10 @@ class Sqlite:
         @sa.event.listens_for(self.engine, "connect")
         def _set_up(connection: Any, _: Any) -> None:
             connection.isolation_level = None  # transactions begin below, not when Python's driver thinks so
-            for pragma in ("journal_mode = WAL", f"synchronous = {synchronous}", "foreign_keys = ON"):
-                connection.execute(f"PRAGMA {pragma}")
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute(f"PRAGMA synchronous = {synchronous}")
+            connection.execute("PRAGMA foreign_keys = ON")
+            connection.execute("PRAGMA secure_delete = ON")  # what is erased does not stay in unused pages
 
         @sa.event.listens_for(self.engine, "begin")
         def _begin(connection: sa.Connection) -> None:
@@ -80,6 +84,14 @@ class Sqlite:
         except sqlite3.Error as error:
             raise sa.exc.DBAPIError("blob.write", None, error) from error
 
+    def forget(self) -> None:
+        """Let nothing stay of what was erased: the write-ahead log would keep it until it is written over."""
+        with self.engine.connect() as connection:
+            driver = connection.connection.driver_connection
+            assert isinstance(driver, sqlite3.Connection)
+            connection.rollback()
+            driver.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     def lock(self, log: str) -> Lock:
         """Take the right to write to a log, or raise `Locked`."""
         path = self._folder / "locks" / f"{log}.lock"
@@ -93,8 +105,13 @@ class Sqlite:
             raise Away(f"{path}: {error.strerror}") from error
         return LockFile(lock)
 
+    def check(self, connection: sa.Connection) -> None:
+        """Raise what would keep a transaction from writing: its beginning has found out."""
+
     def failure(self, error: sa.exc.DBAPIError) -> StoreError:
         """What went wrong, in the store's words."""
         name = getattr(error.orig, "sqlite_errorname", "")
+        if "decode to UTF-8" in str(error.orig):  # bytes that became a text
+            return Damaged(f"{self._folder / FILE}: {error.orig}")
         kinds = (kind for beginning, kind in KINDS.items() if name.startswith(beginning))
         return next(kinds, Away)(f"{self._folder / FILE}: {error.orig} ({name})")

@@ -15,6 +15,9 @@ logs = sa.Table(
     sa.Column("id", _Key, primary_key=True),
     sa.Column("name", sa.String(80), nullable=False, unique=True),
     sa.Column("head", sa.BigInteger, nullable=False),
+    sa.Column("chain", sa.LargeBinary, nullable=False),  # the checksum of the last entry
+    sa.Column("pruned", sa.BigInteger, nullable=False),  # the last entry that was thrown away; 0: none was
+    sa.Column("root", sa.LargeBinary, nullable=False),  # its checksum
 )
 
 events = sa.Table(
@@ -25,7 +28,9 @@ events = sa.Table(
     sa.Column("time", sa.Double, nullable=False),
     sa.Column("number", sa.BigInteger),
     sa.Column("request", sa.String(200)),
+    sa.Column("salt", sa.LargeBinary, nullable=False),
     sa.Column("body", sa.LargeBinary, nullable=False),
+    sa.Column("chain", sa.LargeBinary, nullable=False),
     sqlite_with_rowid=False,
 )
 sa.Index(
@@ -50,5 +55,6 @@ snapshots = sa.Table(
     sa.Column("log", _Key, sa.ForeignKey("logs.id"), primary_key=True),
     sa.Column("seq", sa.BigInteger, primary_key=True),
     sa.Column("pinned", sa.Boolean, nullable=False),
+    sa.Column("digest", sa.LargeBinary, nullable=False),
     sa.Column("body", sa.LargeBinary, nullable=False),
 )

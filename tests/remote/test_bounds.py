@@ -19,7 +19,7 @@ from paretozoom.remote.client import Client
 from tests.remote.test_clients import PROBLEM, both, mocked, of
 from tests.service.remote import Process
 
-MADE = {"id": 7, "context": {"x": 0.5}, "arm": "b", "density": 0.25}
+ID = "k3f9x2a7bq-7"
 
 
 @pytest.fixture(scope="module")
@@ -32,11 +32,11 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 def through(kind: Any, url: str, spoil: Callable[[httpx.Request, Callable[[], httpx.Response]], httpx.Response]) -> Any:
     """A client of a real service by way of a function that may spoil requests and answers."""
-    direct = httpx.Client(base_url=url)
 
     def answer(request: httpx.Request) -> httpx.Response:
         def done() -> httpx.Response:
-            found = direct.request(request.method, request.url.path, content=request.content)
+            types = {name: value for name, value in request.headers.items() if name == "content-type"}
+            found = httpx.request(request.method, url + request.url.path, content=request.content, headers=types)
             return httpx.Response(found.status_code, content=found.content, headers={"retry-after": "0"})
 
         return spoil(request, done)
@@ -193,7 +193,7 @@ def test_a_fallback_decides_here_and_sends_nothing(kind: Any) -> None:
         await of(prices.tell_many([decision], [{"left": 1.0}]))
         await of(prices.drop_many([decision]))
         assert sent == []
-        await of(prices.tell_many([decision, 3], [{"left": 1.0}, {"left": 0.5}]))
+        await of(prices.tell_many([decision, ID], [{"left": 1.0}, {"left": 0.5}]))
         assert sent == ["/v1/experiments/prices/rewards/batch"]
         await of(service.close())
 
@@ -301,11 +301,11 @@ def test_whatever_is_raised_is_of_one_family(kind: Any) -> None:
         service = mocked(kind, lambda _: httpx.Response(200, json={}))
         any_one = service.experiment("any")
         for call in (
-            lambda: any_one.tell(3, {"left": float("nan")}),
+            lambda: any_one.tell(ID, {"left": float("nan")}),
             lambda: any_one.tell(True, {"left": 1.0}),
-            lambda: any_one.tell("3", {"left": 1.0}),
+            lambda: any_one.tell(3, {"left": 1.0}),
             lambda: any_one.drop(3.0),
-            lambda: any_one.tell_many([1, 2], [{"left": 1.0}]),
+            lambda: any_one.tell_many([ID, ID], [{"left": 1.0}]),
         ):
             with pytest.raises(RequestRefused) as error:
                 await of(call())
@@ -317,16 +317,16 @@ def test_whatever_is_raised_is_of_one_family(kind: Any) -> None:
 
 
 @both
-def test_ids_may_be_those_of_numpy(url: str, kind: Any) -> None:
+def test_what_is_given_may_be_of_numpy(url: str, kind: Any) -> None:
     async def play() -> None:
         service = kind(url)
         prices = await of(service.create(f"numpy-{kind.__name__.lower()}", PROBLEM, policy="random", seed=np.int64(5)))
         await of(service.wait_until_ready())
-        numbers = np.array([one.number for one in await of(prices.ask_many([[0.1]] * 5))])
-        await of(prices.tell(numbers[0], {"left": np.float32(0.5)}))
-        await of(prices.tell_many(numbers[1:3], [{"left": 1}, {"left": 0}]))
-        await of(prices.drop(numbers[3]))
-        await of(prices.drop_many(numbers[3:]))
+        ids = np.array([one.id for one in await of(prices.ask_many([[0.1]] * 5))])
+        await of(prices.tell(ids[0], {"left": np.float32(0.5)}))
+        await of(prices.tell_many(ids[1:3], [{"left": 1}, {"left": 0}]))
+        await of(prices.drop(ids[3]))
+        await of(prices.drop_many(ids[3:]))
         await of(prices.change(wait=np.int64(60), default={"left": np.float64(0.5)}))
         described = await of(prices.describe())
         assert (described["counts"]["rewards"], described["counts"]["cancellations"]) == (3, 2)

@@ -74,6 +74,8 @@ def test_a_remote_experiment_decides_as_a_policy_does(url: str, name: str, kind:
                 (mine.number, mine.context, mine.arm, mine.density)
             )
             policy.tell(mine, [1, 0])
+            with pytest.raises(Refused, match=r"decision: .* is not one of a service"):
+                await of(remote.tell(mine, [1, 0]))
             await of(remote.tell(theirs, [1, 0]))
         mine_many = policy.ask_many([[0.1], [0.2]], feasible=["a"])
         theirs_many = await of(remote.ask_many([[0.1], [0.2]], feasible=["a"]))
@@ -117,8 +119,8 @@ def test_decisions_can_be_deferred_activated_and_dropped(url: str, name: str, ki
         remote = await begun(service, name)
         shown, hidden = await of(remote.ask([0.5], deferred=True)), await of(remote.ask([0.5], deferred=True))
         await of(remote.activate(shown))
-        await of(remote.drop(hidden.number))
-        await of(remote.tell(shown.number, {"left": 1}))
+        await of(remote.drop(hidden.id))
+        await of(remote.tell(shown.id, {"left": 1}))
         await of(remote.tell(shown, [None, 1]))
         counts = (await of(remote.describe()))["counts"]
         assert (counts["cancellations"], counts["rewards"]) == (1, 2)
@@ -191,7 +193,8 @@ class Flaky(BaseHTTPRequestHandler):
         if failures == "hang up":
             self.close_connection = True
             return
-        answer = httpx.request(self.command, server.target + self.path, content=body)
+        kept = {"content-type": self.headers["content-type"]} if body else {}
+        answer = httpx.request(self.command, server.target + self.path, content=body, headers=kept)
         server.passed.append((self.command, self.path))
         if failures == "lose":  # it was done, but nobody hears of it
             self.close_connection = True
@@ -318,7 +321,7 @@ def test_every_try_has_the_same_id_and_every_request_its_own(kind: Any) -> None:
             bodies.append(request.content)
             if len(bodies) % 3:
                 raise httpx.ReadTimeout("too slow")
-            made = {"id": 0, "context": {}, "arm": "a", "density": 1.0}
+            made = {"id": "k3f9x2a7bq-0", "context": {}, "arm": "a", "density": 1.0}
             return httpx.Response(201, json=made)
 
         service = mocked(kind, answer)

@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING, Any
 from paretozoom import Objective, Problem, Real
 from paretozoom.remote.client import Client
 from paretozoom.remote.errors import ServiceError
-from paretozoom.service.writing.loading import load_experiment, replay_experiment
+from paretozoom.service.writing.loading import verify
 from paretozoom.store import Store, open_store
-from paretozoom.store.events import Decided, Rewarded
+from paretozoom.store.copying import copy_store
+from paretozoom.store.events import Created, Decided, EpochBegan, Rewarded
+from tests.service.remote import number_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,45 +85,72 @@ def serving(where: Path | str) -> Iterator[Service]:
 
 
 class Acknowledged:
-    """What clients were told: decisions with their arms, and rewards."""
+    """What clients were told, by the ids of decisions: arms, and rewards that were taken; and what they sent."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.decisions: dict[int, Any] = {}
-        self.rewards: dict[int, dict[str, float]] = {}
-        self.twice: list[int] = []
+        self.decisions: dict[str, Any] = {}
+        self.sent: dict[str, dict[str, float]] = {}
+        self.rewards: dict[str, dict[str, float]] = {}
+        self.lost: set[str] = set()  # decisions that a restore took away
+        self.twice: list[str] = []
+        self.late: list[str] = []  # lost decisions whose rewards were taken
+        self.turned_away = 0  # how often such a reward was not
         self.statuses: Counter[int] = Counter()
 
-    def decided(self, number: int, arm: Any) -> None:
+    def decided(self, public: str, arm: Any) -> None:
         """A decision was answered."""
         with self.lock:
-            if number in self.decisions:
-                self.twice.append(number)
-            self.decisions[number] = arm
+            if public in self.decisions:
+                self.twice.append(public)
+            self.decisions[public] = arm
+
+    def restored(self, store: Store) -> None:
+        """The store is another one now, which knows less."""
+        known = Logged(store).decided
+        self.lost = self.decisions.keys() - known.keys()
+        for public in self.lost:
+            self.rewards.pop(public, None)
 
     def check(self, store: Store) -> None:
         """All that was acknowledged is in the log, nothing twice, and all ways to read it give the same bytes."""
-        decided: dict[int, Any] = {}
-        told: dict[int, dict[str, float]] = {}
-        requests: Counter[str | None] = Counter()
+        log = Logged(store)
+        assert not self.twice
+        assert not self.late
+        assert [number_in(public) for public in log.decided] == list(range(len(log.decided)))
+        assert all(count == 1 for request, count in log.requests.items())
+        assert not self.lost & log.decided.keys()
+        for public in self.decisions.keys() - self.lost:
+            assert log.decided[public] == self.decisions[public]
+        for public, reward in log.told.items():  # of this very decision, not of another with its number
+            assert self.sent.get(public, reward) == reward
+        for public, reward in self.rewards.items():
+            assert log.told[public] == reward
+        assert verify(store, NAME).fine
+
+
+class Logged:
+    """What a log says of decisions, by their ids."""
+
+    def __init__(self, store: Store) -> None:
+        self.decided: dict[str, Any] = {}
+        self.told: dict[str, dict[str, float]] = {}
+        self.requests: Counter[str] = Counter()
+        epoch, ids = "", {}
         for entry in store.read(NAME):
             event = entry.event
-            if isinstance(event, Decided):
-                assert event.decision.number not in decided
-                decided[event.decision.number] = event.decision.arm
-                requests[event.request] += 1
+            if isinstance(event, (Created, EpochBegan)):
+                epoch = str(event.epoch)
+            elif isinstance(event, Decided):
+                public = ids[event.decision.number] = f"{epoch}-{event.decision.number}"
+                assert public not in self.decided
+                self.decided[public] = event.decision.arm
+                if event.request is not None:
+                    self.requests[event.request] += 1
             elif isinstance(event, Rewarded):
-                before = told.setdefault(event.number, {})
+                before = self.told.setdefault(ids[event.number], {})
                 assert not set(before) & set(event.reward)
                 before.update(event.reward)
-        assert not self.twice
-        assert sorted(decided) == list(range(len(decided)))
-        assert all(count == 1 for request, count in requests.items())
-        for number, arm in self.decisions.items():
-            assert decided[number] == arm
-        for number, reward in self.rewards.items():
-            assert told[number] == reward
-        assert load_experiment(store, NAME)[0].digest() == replay_experiment(store, NAME).digest()
 
 
 def load(url: str, book: Acknowledged, stop: threading.Event, seed: int) -> None:
@@ -132,15 +161,34 @@ def load(url: str, book: Acknowledged, stop: threading.Event, seed: int) -> None
         while not stop.is_set():
             try:
                 decision = experiment.ask([luck.random()])
-                book.decided(decision.number, decision.arm)
+                book.decided(decision.id, decision.arm)
                 reward = {"a": luck.random(), "b": luck.random()}
-                experiment.tell(decision, reward)
-                with book.lock:
-                    book.rewards[decision.number] = reward
+                book.sent[decision.id] = reward
+                if luck.random() < 0.9:  # some are told later, or never
+                    experiment.tell(decision, reward)
+                    with book.lock:
+                        book.rewards[decision.id] = reward
             except ServiceError as error:
                 with book.lock:
                     book.statuses[error.status] += 1
                 time.sleep(0.01)
+
+
+def come_late(url: str, book: Acknowledged, stop: threading.Event) -> None:
+    """Reward decisions that are lost, again and again."""
+    with Client(url, timeout=5.0, tries=1) as client:
+        experiment = client.experiment(NAME)
+        while not stop.is_set() and book.lost:
+            for public in sorted(book.lost)[:200]:
+                try:
+                    experiment.tell(public, book.sent.get(public, {"a": 0.0, "b": 0.0}))
+                    book.late.append(public)
+                except ServiceError as error:
+                    if error.status not in (0, 404, 503):
+                        book.late.append(public)
+                    book.turned_away += error.status == 404
+                if stop.is_set():
+                    return
 
 
 @contextmanager
@@ -148,6 +196,7 @@ def under_load(url: str, book: Acknowledged, clients: int, seed: int) -> Iterato
     """Some clients at work while the block runs."""
     stop = threading.Event()
     workers = [threading.Thread(target=load, args=(url, book, stop, 1000 * seed + k)) for k in range(clients)]
+    workers.append(threading.Thread(target=come_late, args=(url, book, stop)))
     for worker in workers:
         worker.start()
     try:
@@ -158,18 +207,30 @@ def under_load(url: str, book: Acknowledged, clients: int, seed: int) -> Iterato
             worker.join()
 
 
-def kill_under_load(where: Path | str, *, kills: int, clients: int, policy: str, seed: int = 0) -> Acknowledged:
-    """Kill a service at random moments under load, check its store each time; returns what was acknowledged."""
+def kill_under_load(
+    where: Path | str, other: Path | str, *, kills: int, clients: int, policy: str, seed: int = 0
+) -> Acknowledged:
+    """Kill a service at random moments under load, check its store each time; returns what was acknowledged.
+
+    Half way a copy is made that misses the decisions of one turn, and serves on in place of the store.
+    """
     luck = random.Random(seed)
     book, store = Acknowledged(), open_store(where)
     with serving(where) as service, Client(service.url) as client:
         client.create(NAME, PROBLEM, policy=policy, seed=1)
         client.wait_until_ready(LONGEST_START)
+    copy, half = open_store(other), (kills - 1) // 2
     for turn in range(kills):
+        if turn == half:
+            copy_store(store, copy)
         service = Service(where).wait()
         with under_load(service.url, book, clients, seed=100 * seed + turn):
             time.sleep(luck.uniform(0.2, 1.5))
             service.end(signal.SIGKILL)
         book.check(store)
+        if turn == half:
+            store.close()
+            store, where = copy, other
+            book.restored(store)
     store.close()
     return book

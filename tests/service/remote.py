@@ -57,6 +57,16 @@ def until(happens: Any, patience: float = 300.0) -> None:
         time.sleep(0.005)
 
 
+def number_in(public: str) -> int:
+    """The number that an id ends in."""
+    return int(public.rpartition("-")[2])
+
+
+def said(answer: dict[str, Any]) -> dict[str, Any]:
+    """A decision without the epoch of its id, which no two logs share."""
+    return {**answer, "id": number_in(answer["id"])}
+
+
 class Remote:
     """An experiment of a service."""
 
@@ -66,22 +76,36 @@ class Remote:
         self.path = f"{ALL}/{name}"
 
     def get(self, path: str = "", **more: Any) -> httpx.Response:
-        return self.client.get(self.path + path, **more)
+        return self.client.get(self.path + self._with_id(path), **more)
 
     def post(self, path: str, body: Any = None, **more: Any) -> httpx.Response:
-        return self.client.post(self.path + path, json=body, **more)
+        return self.client.post(self.path + self._with_id(path), json=body, **more)
+
+    def id(self, number: int) -> str:
+        """The id of a decision, as the log says."""
+        epoch = "0" * 10
+        for event in (entry.get("event", {"type": ""}) for entry in self.events()):
+            if event["type"] == "decided" and event["decision"]["number"] > number:
+                break
+            epoch = event.get("epoch") or epoch
+        return f"{epoch}-{number}"
+
+    def _with_id(self, path: str) -> str:
+        """A path in which a decision may be named by its number."""
+        return re.sub(r"(?<=^/decisions/)\d+(?=/|$)", lambda found: self.id(int(found[0])), path)
 
     def decide(self, x: Any = 0.5, **more: Any) -> httpx.Response:
         return self.post("/decisions", {"context": {"x": x}, **more})
 
     def number(self, x: Any = 0.5, **more: Any) -> int:
-        """The id of a new decision."""
+        """The number of a new decision."""
         answer = self.decide(x, **more)
         assert answer.status_code == 201, answer.text
-        return int(answer.json()["id"])
+        return number_in(answer.json()["id"])
 
-    def reward(self, number: int, **reward: Any) -> httpx.Response:
-        return self.post("/rewards", {"decision": number, "reward": reward or FULL})
+    def reward(self, decision: int | str, **reward: Any) -> httpx.Response:
+        known = self.id(decision) if isinstance(decision, int) else decision
+        return self.post("/rewards", {"decision": known, "reward": reward or FULL})
 
     def state(self, number: int) -> str:
         return str(self.get(f"/decisions/{number}").json()["state"])

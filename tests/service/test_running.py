@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import msgspec
@@ -96,6 +98,59 @@ def test_a_signal_ends_a_start_and_does_not_disturb_an_end(tmp_path: Path, phase
     said = process.communicate(timeout=60)[1]
     assert process.returncode == 0
     assert [msgspec.json.decode(line)["message"] for line in said.splitlines()] == ["ended"] * (phase == "stop")
+
+
+STUCK = """
+import sys, time
+from pathlib import Path
+from paretozoom.service import Limits
+from paretozoom.service.writing import live
+from paretozoom.service.running import serve
+from paretozoom.store import open_store, sqlite
+
+store = open_store(Path(sys.argv[1]))
+live.compile_policy = lambda _: time.sleep(1_000 if sys.argv[2] == "compiler" else 0)
+if sys.argv[2] == "store":
+    sqlite.LockFile.release = lambda _: time.sleep(1_000)
+serve(store, "127.0.0.1", 0, limits=Limits(seconds_to_end=3.0))
+"""
+
+
+@pytest.mark.parametrize(("where", "code"), [("compiler", 0), ("store", 1)])
+def test_an_end_waits_for_nothing_for_ever(tmp_path: Path, where: str, code: int) -> None:
+    line = [sys.executable, "-c", STUCK, str(tmp_path), where]
+    process = subprocess.Popen(line, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    assert "serving" in process.stderr.readline()
+    process.send_signal(signal.SIGTERM)
+    said = process.communicate(timeout=60)[1]
+    assert process.returncode == code
+    assert ("the end took too long" in said) == bool(code)
+
+
+def test_systemd_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with tempfile.TemporaryDirectory(dir="/tmp") as short, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as channel:
+        channel.bind(f"{short}/notify")
+        channel.settimeout(60)
+        monkeypatch.setenv("NOTIFY_SOCKET", f"{short}/notify")
+        monkeypatch.setenv("WATCHDOG_USEC", "300000")
+        line = [sys.executable, "-c", STUCK, str(tmp_path), "nowhere"]
+        process = subprocess.Popen(line, stderr=subprocess.DEVNULL)
+        said = [channel.recv(100) for _ in range(3)]
+        assert said == [b"READY=1", b"WATCHDOG=1", b"WATCHDOG=1"]
+        process.terminate()
+        while (last := channel.recv(100)) == b"WATCHDOG=1":
+            pass
+        assert last == b"STOPPING=1"
+        assert process.wait(60) == 0
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
+def test_the_unit_is_hardened() -> None:
+    unit = Path(__file__).parents[2] / "deploy" / "paretozoom.service"
+    line = ["systemd-analyze", "security", "--offline=true", "--threshold=30", str(unit)]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2_000:]
 
 
 def test_the_demonstration_plays(tmp_path: Path) -> None:

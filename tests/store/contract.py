@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from paretozoom.records import Refused
-from paretozoom.store import Addition, Conflict, Entry, Event, Locked, Store, StoreError, open_store, sql
+from paretozoom.store import Addition, Conflict, Damaged, Entry, Event, Locked, Store, StoreError, open_store, sql
 from paretozoom.store.events import Activated, Cancelled, Paused, Rewarded, to_json
 from tests.store.samples import EVENTS, LOCK, OPEN, decided, running
 
@@ -306,6 +306,59 @@ class StoreContract:
         add(store, "prices", decided(0, "r7"), decided(1, "r65999"), decided(2, "other"))
         assert places(store.read("prices", requests=[f"r{k}" for k in range(66_000)])) == [1, 2]
 
+    @pytest.mark.parametrize("column", ["time", "number", "request", "salt", "body", "chain"])
+    @pytest.mark.parametrize("entry", [1, 3, 5])
+    def test_a_changed_byte_anywhere_is_noticed(
+        self, store: Store, database: sa.Engine, column: str, entry: int
+    ) -> None:
+        add(store, "prices", *(decided(k, f"r{k}") for k in range(5)))
+        with database.begin() as connection:
+            where = {"entry": entry}
+            before = connection.execute(sa.text(f"SELECT {column} FROM events WHERE seq = :entry"), where).scalar()
+            change = sa.text(f"UPDATE events SET {column} = :changed WHERE seq = :entry")
+            connection.execute(change, {**where, "changed": CHANGES[column](before)})
+        with pytest.raises(Damaged, match=f"log 'prices': entry {entry} is") as error:
+            list(store.read("prices"))
+        assert error.value.entry == entry
+
+    def test_entries_that_are_missing_are_noticed(self, store: Store, database: sa.Engine) -> None:
+        add(store, "prices", *pauses(5))
+        for entry in (5, 3, 1):
+            with database.begin() as connection:
+                connection.execute(sa.text(f"DELETE FROM events WHERE seq = {entry}"))
+            with pytest.raises(Damaged, match=f"entry {entry} is missing"):
+                list(store.read("prices"))
+
+    def test_an_end_that_was_changed_is_noticed(self, store: Store, database: sa.Engine) -> None:
+        add(store, "prices", *pauses(5))
+        with database.begin() as connection:
+            connection.execute(sa.text("DELETE FROM events WHERE seq = 5"))
+            connection.execute(sa.text("UPDATE logs SET head = 4"))
+        with pytest.raises(Damaged, match="entry 4 is not the last that was written"):
+            list(store.read("prices"))
+
+    def test_who_believes_in_other_entries_cannot_go_on(self, store: Store, other: Store, database: sa.Engine) -> None:
+        """Two logs may end at the same number and not be the same."""
+        add(store, "prices", *pauses(2))
+        with database.begin() as connection:  # restored from a copy, and gone on with
+            connection.execute(sa.text("DELETE FROM events"))
+            connection.execute(sa.text("DELETE FROM logs"))
+        add(other, "prices", Paused("another"), Paused("another"))
+        with pytest.raises(Conflict, match="entry 2 is not what its writer believed"):
+            add(store, "prices", Paused("late"), after=2)
+        assert names(other.read("prices")) == ["another", "another"]
+
+    def test_a_changed_snapshot_is_noticed(self, store: Store, database: sa.Engine) -> None:
+        add(store, "prices", *pauses(2), snapshot=b"good")
+        add(store, "prices", *pauses(2), after=2, snapshot=b"state")
+        with database.begin() as connection:
+            connection.execute(sa.text("UPDATE snapshots SET body = :body WHERE seq = 4"), {"body": b"stale"})
+        assert store.snapshots("prices") == [(4, False), (2, False)]
+        assert store.snapshots("prices", 3) == [(2, False)]
+        with pytest.raises(Damaged, match="log 'prices': the snapshot of entry 4 is damaged"):
+            store.snapshot("prices")
+        assert store.snapshot("prices", 3) == (2, b"good")
+
     def test_a_damaged_entry_is_refused_by_name(self, store: Store, database: sa.Engine) -> None:
         add(store, "fine", *pauses(3))
         add(store, "prices", *pauses(3))
@@ -315,7 +368,7 @@ class StoreContract:
             )
             connection.execute(sa.text(damage), {"body": b'{"type":"paused","by":'})
         assert names(store.read("fine")) == ["1", "2", "3"]
-        with pytest.raises(Refused, match="log 'prices': entry 2 is damaged"):
+        with pytest.raises(Damaged, match="log 'prices': entry 2 is damaged"):
             list(store.read("prices"))
         assert names(store.read("prices", 2)) == ["3"]
 
@@ -534,6 +587,14 @@ class StoreContract:
                     assert store.snapshot(log, until) == one.snapshot(until)
 
 
+CHANGES: dict[str, Callable[[Any], Any]] = {
+    "time": lambda time: time + 1e-6,
+    "number": lambda number: number + 1,
+    "request": lambda request: f"{request}0",
+    "salt": lambda salt: bytes(16),
+    "body": lambda body: bytes(body).replace(b"0.25", b"0.26"),
+    "chain": lambda chain: bytes(chain[:-1]) + bytes([chain[-1] ^ 1]),
+}
 ADDITIONS = st.tuples(
     st.integers(0, 1),
     st.integers(0, 3),

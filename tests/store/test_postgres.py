@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterator
-from contextlib import suppress
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import quote
 
@@ -11,11 +14,14 @@ import psycopg
 import pytest
 import sqlalchemy as sa
 
-from paretozoom.store import Addition, Away, Full, Locked, StoreError, open_store
+from paretozoom.store import Addition, Away, Busy, Full, Locked, ReadOnly, StoreError, open_store
 from paretozoom.store.events import Paused
+from paretozoom.store.postgres import CONNECTIONS
 from tests.postgres import OwnServer, Server
 from tests.store.contract import StoreContract, add, names, pauses, places
 from tests.store.samples import decided, opened
+
+OURS = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'paretozoom'"
 
 
 def run(url: str, statement: str, *values: Any) -> list[tuple[Any, ...]]:
@@ -124,7 +130,9 @@ def test_a_connection_that_breaks_off_while_it_writes(postgres_url: str) -> None
         assert names(store.read("prices")) == ["1", "2"]
 
 
-@pytest.mark.parametrize(("state", "kind"), [("53100", Full), ("57014", Away), ("42501", StoreError)])
+@pytest.mark.parametrize(
+    ("state", "kind"), [("53100", Full), ("57014", Busy), ("25006", ReadOnly), ("42501", StoreError)]
+)
 def test_an_error_of_the_server_changes_nothing(postgres_url: str, state: str, kind: type[StoreError]) -> None:
     with opened(postgres_url) as store:
         add(store, "prices", *pauses(1), snapshot=b"state")
@@ -210,3 +218,93 @@ def test_a_new_event_does_not_look_up_its_log(postgres_url: str) -> None:
     with opened(postgres_url):
         keys = "SELECT conrelid::regclass::text FROM pg_constraint WHERE contype = 'f' ORDER BY 1"
         assert run(postgres_url, keys) == [("snapshots",)]
+
+
+def test_all_holds_are_on_one_connection(postgres_url: str) -> None:
+    with opened(postgres_url) as store, opened(postgres_url) as other:
+        locks = [store.lock(f"log{k}") for k in range(300)]
+        owners = "SELECT count(DISTINCT pid), count(*) FROM pg_locks WHERE locktype = 'advisory'"
+        assert run(postgres_url, owners) == [(1, 300)]
+        for lock in locks[1:]:
+            lock.release()
+        assert locks[0].is_held()
+        with pytest.raises(Locked):
+            other.lock("log0")
+        assert other.lock("log1").is_held()
+        locks[0].release()
+        assert other.lock("log0").is_held()
+
+
+def test_connections_are_few_however_many_ask(postgres_url: str) -> None:
+    with opened(postgres_url) as store:
+        add(store, "prices", *pauses(1))
+        with ThreadPoolExecutor(40) as pool:
+            found = list(pool.map(lambda _: store.logs(), range(400)))
+        assert found == [{"prices": 1}] * 400
+        (count,) = run(postgres_url, f"SELECT count(*) FROM ({OURS}) AS ours")[0]
+        assert count <= CONNECTIONS
+
+
+@contextmanager
+def stopped(url: str) -> Iterator[None]:
+    """The server's processes for connections of the store are stopped while the block runs."""
+    found = run(url, OURS)
+    for (pid,) in found:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for (pid,) in found:
+            os.kill(pid, signal.SIGCONT)
+
+
+def test_a_server_that_hangs_is_given_up(own_server: OwnServer, postgres_url: str) -> None:
+    with opened(postgres_url) as store:
+        lock = store.lock("prices")
+        add(store, "prices", *pauses(1))
+        with stopped(postgres_url):
+            with pytest.raises(Away, match="silent"):
+                add(store, "prices", *pauses(1, 2), after=1)
+            assert not lock.is_held()
+        add(store, "prices", *pauses(1, 2), after=1)
+        assert names(store.read("prices")) == ["1", "2"]
+
+
+@pytest.mark.parametrize("table", ["events", "logs"])
+def test_a_table_that_somebody_has_locked_is_not_waited_for(postgres_url: str, table: str) -> None:
+    with opened(postgres_url) as store:
+        add(store, "prices", *pauses(1))
+        store.check()
+        with psycopg.connect(postgres_url) as somebody:
+            somebody.execute(f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE")
+            with pytest.raises(Busy):
+                add(store, "prices", *pauses(1, 2), after=1)
+            with pytest.raises(Busy):
+                store.check()
+            with pytest.raises(Busy):
+                list(store.read("prices")) if table == "events" else store.logs()
+        store.check(by_writing=True)
+        add(store, "prices", *pauses(1, 2), after=1)
+
+
+def test_a_large_snapshot_may_take_longer(postgres_url: str) -> None:
+    with opened(postgres_url) as store:
+        seen = "BEGIN INSERT INTO notes VALUES (current_setting(''statement_timeout'')); RETURN NEW; END"
+        run(postgres_url, "CREATE TABLE notes (allowed text)")
+        run(postgres_url, f"CREATE FUNCTION note() RETURNS trigger AS '{seen}' LANGUAGE plpgsql")
+        run(postgres_url, "CREATE TRIGGER note BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION note()")
+        add(store, "prices", *pauses(1))
+        add(store, "prices", *pauses(1, 2), after=1, snapshot=b"state")
+        add(store, "prices", *pauses(1, 3), after=2)
+    assert run(postgres_url, "SELECT allowed FROM notes") == [("4s",), ("1min",), ("4s",)]
+
+
+def test_a_database_that_takes_no_writes(postgres_url: str) -> None:
+    with opened(postgres_url) as store:
+        add(store, "prices", *pauses(1))
+    run(postgres_url, f"ALTER DATABASE {sa.make_url(postgres_url).database} SET default_transaction_read_only = on")
+    with opened(postgres_url) as store:
+        for ask in (store.check, lambda: add(store, "prices", *pauses(1, 2), after=1)):
+            with pytest.raises(ReadOnly):
+                ask()
+        assert store.logs() == {"prices": 1}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+import signal
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator
@@ -15,7 +16,7 @@ import pytest
 import sqlalchemy as sa
 
 from paretozoom.records import Refused
-from paretozoom.store import Addition, Away, Full, Store, StoreError, open_store, sqlite
+from paretozoom.store import Addition, Away, Busy, Full, ReadOnly, Store, StoreError, open_store, sqlite
 from paretozoom.store.events import Paused
 from tests.store.contract import StoreContract, add, names, pauses, places
 from tests.store.samples import decided, opened, resident
@@ -85,6 +86,7 @@ def test_what_is_sought_in_a_long_log_is_found_by_an_index(tmp_path: Path) -> No
         assert plans == [
             "SEARCH events USING INDEX events_by_number (log=? AND number=?)",
             "SEARCH events USING INDEX events_by_request (log=? AND request=?)",
+            "SEARCH events USING PRIMARY KEY (log=? AND seq=?)",
             "SEARCH events USING PRIMARY KEY (log=? AND seq>? AND seq<?)",
         ]
 
@@ -200,13 +202,38 @@ def test_a_writer_that_takes_too_long_is_not_waited_for(tmp_path: Path, monkeypa
         add(store, "prices", *pauses(1))
         other = sqlite3.connect(tmp_path / sqlite.FILE)
         other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(Away, match="locked"):
-            add(store, "prices", *pauses(1, 2), after=1)
+        for ask in (lambda: add(store, "prices", *pauses(1, 2), after=1), store.check):
+            with pytest.raises(Busy, match="locked"):
+                ask()
         assert places(store.read("prices")) == [1]
         other.rollback()
         other.close()
+        store.check(by_writing=True)
         add(store, "prices", *pauses(1, 2), after=1)
         assert places(store.read("prices")) == [1, 2]
+
+
+def test_a_store_that_is_opened_for_reading_only_says_so(foreign_folder: Path) -> None:
+    with pytest.raises(ReadOnly), opened(foreign_folder) as store:
+        store.check()
+
+
+def test_a_full_disk_is_seen_by_writing(tmp_path: Path) -> None:
+    with opened(tmp_path) as store:
+        add(store, "prices", *pauses(1))
+        store.check(by_writing=True)
+        size = max(path.stat().st_size for path in tmp_path.iterdir())
+        most = resource.getrlimit(resource.RLIMIT_FSIZE)
+        before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, most[1]))
+        try:
+            store.check()
+            with pytest.raises(Full):
+                [store.check(by_writing=True) for _ in range(100)]
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, most)
+            signal.signal(signal.SIGXFSZ, before)
+        store.check(by_writing=True)
 
 
 def test_a_snapshot_leaves_no_copy_in_memory(tmp_path: Path) -> None:

@@ -25,8 +25,8 @@ def is_line(problem: Problem) -> bool:
     return not len(encoding.arms) and encoding.values[encoding.context :].tolist() == [0]
 
 
-def arm_grid(problem: Problem) -> Floats:
-    """All arms if they are finitely many, 2001 evenly spaced ones on a line, about 2,000 in a space.
+def arm_grid(problem: Problem, arms: int = GRID) -> Floats:
+    """All arms if they are finitely many, evenly spaced ones on a line, about as many in a space.
 
     In a space every value of an integer or a category is combined with the middles of equal parts of each real
     coordinate, so that every arm of the grid stands for an equal share of the space.
@@ -40,15 +40,15 @@ def arm_grid(problem: Problem) -> Floats:
     if len(encoding.arms):
         return encoding.arms
     if is_line(problem):
-        return np.linspace(0.0, 1.0, GRID)[:, None]
-    values, parts = encoding.values[encoding.context :].tolist(), _parts(problem)
+        return np.linspace(0.0, 1.0, arms)[:, None]
+    values, parts = encoding.values[encoding.context :].tolist(), _parts(problem, arms)
     if math.prod(abs(v) or parts for v in values) > MOST_ARMS:
         raise Refused(f"arm: a grid over {problem.arm!r} has more than {MOST_ARMS} arms, too many to seek the truth in")
     columns = [_coordinates(v, parts) for v in values]
     return np.ascontiguousarray(np.stack(np.meshgrid(*columns, indexing="ij"), axis=-1).reshape(-1, len(values)))
 
 
-def half_steps(problem: Problem) -> Floats:
+def half_steps(problem: Problem, arms: int = GRID) -> Floats:
     """How far, in each coordinate of a point, an arm can be from the nearest arm of the grid.
 
     >>> from paretozoom import PaperTask
@@ -58,16 +58,16 @@ def half_steps(problem: Problem) -> Floats:
     encoding = problem.encoding
     steps = np.zeros(problem.dim)
     if not len(encoding.arms):
-        half = 0.5 / (GRID - 1) if is_line(problem) else 0.5 / _parts(problem)
+        half = 0.5 / (arms - 1) if is_line(problem) else 0.5 / _parts(problem, arms)
         steps[encoding.context :] = np.where(encoding.values[encoding.context :] == 0, half, 0.0)
     return steps
 
 
-def _parts(problem: Problem) -> int:
+def _parts(problem: Problem, arms: int) -> int:
     """Into how many parts each real coordinate is cut."""
     values = problem.encoding.values[problem.encoding.context :].tolist()
     combinations = math.prod(abs(v) or 1 for v in values)
-    return max(2, math.ceil(math.pow(GRID / combinations, 1.0 / max(1, values.count(0)))))
+    return max(2, math.ceil(math.pow(arms / combinations, 1.0 / max(1, values.count(0)))))
 
 
 def _coordinates(values: int, parts: int) -> Floats:

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from litestar.connection import ASGIConnection
 
+from paretozoom.records import Refused
 from paretozoom.service.access.tokens import ANYONE, Caller, Tokens
 from paretozoom.service.declined import Declined
 
@@ -25,7 +26,7 @@ def needs(scope: str) -> Callable[[Connection], Awaitable[None]]:
     async def guard(connection: Connection) -> None:
         tokens: Tokens = connection.app.state.tokens
         if not tokens.in_use:
-            _check_origin(connection.headers.get("origin"))
+            _check_here(connection)
             return
         caller = tokens.caller(connection.headers.get("authorization"), time.time())
         name = connection.path_params.get("name", caller.experiment if scope == "read" else None)
@@ -41,14 +42,29 @@ def caller_of(connection: Connection) -> Caller:
     return getattr(connection.state, "caller", ANYONE)
 
 
-def _check_origin(origin: str | None) -> None:
-    """Without tokens, refuse pages from elsewhere that a browser on this machine happens to show."""
-    if origin is None:
-        return
-    host = urlsplit(origin).hostname or ""
-    try:
-        here = host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        here = False
-    if not here:
+def _check_here(connection: Connection) -> None:
+    """Without tokens, refuse pages from elsewhere that a browser on this machine happens to show.
+
+    They say where they are from, or by which name they have found this machine: a name of theirs may lead here.
+    """
+    origin, host = connection.headers.get("origin"), connection.headers.get("host")
+    if origin is not None and not _is_here(_host_in(origin, "origin")):
         raise Declined(403, f"pages of {origin[:80]!r} may not send requests to a service without tokens")
+    if host is not None and not _is_here(_host_in(f"//{host}", "host")):
+        raise Declined(
+            403, f"host: {host[:80]!r} is not this machine, and a service without tokens answers nobody else"
+        )
+
+
+def _host_in(address: str, field: str) -> str:
+    try:
+        return urlsplit(address).hostname or ""
+    except ValueError as error:
+        raise Refused(f"{field}: {address[:80]!r} is not an address ({error})") from error
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -31,6 +31,7 @@ class Caller(msgspec.Struct, frozen=True):
     id: str
     scopes: tuple[str, ...]
     experiment: str | None
+    rate: float | None = None  # decisions and rewards per second
 
     def may(self, scope: str, experiment: str | None) -> bool:
         """Whether something is allowed; `admin` may do everything."""
@@ -41,7 +42,9 @@ class Caller(msgspec.Struct, frozen=True):
 ANYONE = Caller(LOOPBACK, SCOPES, None)
 
 
-def new_token(scopes: Any, experiment: str | None, expires: float | None, label: str = "") -> tuple[str, TokenCreated]:
+def new_token(
+    scopes: Any, experiment: str | None, expires: float | None, label: str = "", rate: float | None = None
+) -> tuple[str, TokenCreated]:
     """A token, and what the log says of it.
 
     >>> text, event = new_token(["read"], None, None)
@@ -51,8 +54,10 @@ def new_token(scopes: Any, experiment: str | None, expires: float | None, label:
     wrong = [scope for scope in scopes if scope not in SCOPES]
     if wrong or not scopes:
         raise Refused(f"scope: {wrong[0] if wrong else None!r} is not one of {SCOPES!r}")
+    if rate is not None and not 0 < rate < 1e9:
+        raise Refused(f"rate: {rate!r} is not a number of decisions per second, as 50 or 0.5")
     name, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
-    return f"pz_{name}_{secret}", TokenCreated(name, digest_of(secret), tuple(scopes), experiment, expires, label)
+    return f"pz_{name}_{secret}", TokenCreated(name, digest_of(secret), tuple(scopes), experiment, expires, label, rate)
 
 
 def digest_of(secret: str) -> str:
@@ -120,4 +125,4 @@ class Tokens:
             raise Declined(401, "this token is not known, or was revoked")
         if token.expires is not None and token.expires <= now:
             raise Declined(401, "this token has expired")
-        return Caller(token.id, token.scopes, token.experiment)
+        return Caller(token.id, token.scopes, token.experiment, token.rate)

@@ -14,6 +14,7 @@ from paretozoom.policies.base import Policy
 from paretozoom.problem import Problem
 from paretozoom.records import Asked, Decision, Dropped, Refused, Snapshot, Told
 from paretozoom.registry import check_parameters
+from paretozoom.service.experiments.epochs import Epochs
 from paretozoom.service.experiments.open_decisions import OpenDecisions, digest_of
 from paretozoom.service.experiments.policies import known_policies
 from paretozoom.store.events import (
@@ -25,9 +26,12 @@ from paretozoom.store.events import (
     Created,
     Decided,
     Entry,
+    EpochBegan,
+    Erased,
     Event,
     Expired,
     Paused,
+    Removed,
     Resumed,
     Retired,
     Rewarded,
@@ -77,6 +81,7 @@ class _State(msgspec.Struct):
     wait: float | None
     default: dict[str, float] | None
     counts: Counts
+    epochs: list[tuple[str, int]]
 
 
 def make_policy(name: str, problem: Problem, parameters: dict[str, Any], seed: int) -> Policy:
@@ -142,6 +147,9 @@ class Experiment:
         self._at_hand: dict[int, dict[str, float]] = {}  # of open decisions that the policy has: what was told
         self.lost: set[int] = set()  # of which the log no longer says what was decided; not a part of the state
         self.counts = Counts()
+        self.epochs = Epochs()
+        if first.event.epoch is not None:
+            self.epochs.begin(first.event.epoch, 0)
         self._objectives = len(self.problem.objectives)
 
     def fold(self, entry: Entry) -> None:
@@ -178,17 +186,21 @@ class Experiment:
             self.jumps = []
         elif isinstance(event, WaitChanged):
             self.wait, self.default = event.wait, event.default
+        elif isinstance(event, EpochBegan):
+            self.epochs.begin(event.epoch, self.policy.number)
         elif isinstance(event, Paused):
             self.status = "paused"
-        elif isinstance(event, Ticked):
-            pass
         elif isinstance(event, Resumed):
             self.status = "running"
         elif isinstance(event, Retired):
             self.status = "retired"
             self.put_away(0)
             self.open_decisions.clear()
-        else:
+        elif isinstance(event, Erased):
+            raise Refused(
+                f"log {self.name!r}: entry {entry.seq} was erased, so the log is folded from a later snapshot"
+            )
+        elif not isinstance(event, (Removed, Ticked)):
             raise Refused(f"log {self.name!r}: entry {entry.seq} is {event!r}, which no experiment has")
         self.seq, self.time = entry.seq, max(self.time, entry.time)
 
@@ -216,6 +228,10 @@ class Experiment:
             self.open_decisions.close(number)
             if self._at_hand.pop(number, None) is not None:
                 self.policy.replay(Dropped(number))
+
+    def number_of(self, public: str) -> int:
+        """The number of a decision by its public id, if the log gave it."""
+        return self.epochs.number_of(public, until=self.policy.number)
 
     # Decisions at hand, and those that are only in the log.
 
@@ -289,6 +305,7 @@ class Experiment:
             self.wait,
             self.default,
             self.counts,
+            self.epochs.dump(),
         )
         return msgspec.to_builtins(state, str_keys=True)
 
@@ -320,6 +337,7 @@ class Experiment:
         experiment.status, experiment.counts = state.status, state.counts
         experiment.wait, experiment.default = state.wait, state.default
         experiment.time, experiment.jumps = state.time, state.jumps
+        experiment.epochs = Epochs.load(state.epochs, experiment.policy.number)
         objectives = len(experiment.problem.objectives)
         experiment.open_decisions = OpenDecisions.of(snapshot.arrays, experiment.policy.number, objectives)
         return experiment

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+import time
 from collections import Counter, deque
 from collections.abc import Sequence
 from typing import Any
@@ -18,6 +19,7 @@ log = logging.getLogger("paretozoom")
 SAMPLES = 300  # decisions that are remembered
 BINS = 6
 FEWEST = 30  # decisions on the front, for an entropy
+MOST_TIME = 0.005  # the share of all time that goes to looking
 SECONDS_BETWEEN = 0.2  # a front takes as long as dozens of decisions, so not all are sampled
 
 
@@ -57,19 +59,21 @@ class RecentFairness:
         arm = problem.arm
         # Of a space of arms a front lists points, and a decision is hardly ever one of them.
         self._measurable = isinstance(arm, Finite) or len(problem.encoding.arms) > 0 or len(arm) == 1
-        self._sampled = -SECONDS_BETWEEN  # when it was last
+        self._next = 0.0  # when another may be looked at
         self._positions: deque[float | None] = deque(maxlen=SAMPLES)
 
     def sample(self, decision: Decision, policy: Policy, now: float) -> None:
         """Look where a decision fell, unless another was looked at a moment ago, or there is no front yet."""
-        if not self._measurable or now < self._sampled + SECONDS_BETWEEN:
+        if not self._measurable or now < self._next:
             return
-        self._sampled = now
+        began = time.perf_counter()
         try:
             front = policy.front(decision.context, believed=True)
         except Exception:  # of the operator's own policy; the decision stands
             log.exception("a policy failed to show its front")
             return
+        finally:
+            self._next = now + max(SECONDS_BETWEEN, (time.perf_counter() - began) / MOST_TIME)
         if front:
             self._positions.append(position_on(front, decision.arm))
 

@@ -10,15 +10,16 @@ import msgspec
 from paretozoom.service.declined import Declined
 from paretozoom.service.experiments.experiment import Experiment
 from paretozoom.service.experiments.pending import untold_part
-from paretozoom.store.events import Cancelled, Carried, Event, Expired, Rewarded
+from paretozoom.store.events import Cancelled, Carried, Erased, Event, Expired, Rewarded
 
-Outcome = Literal["open", "rewarded", "expired", "cancelled", "retired"]
+Outcome = Literal["open", "rewarded", "expired", "cancelled", "retired", "erased"]
 
 WHY_CLOSED: dict[Outcome, str] = {
     "open": "is open no more",  # though the log closed it nowhere
     "rewarded": "has all its rewards",
     "expired": "has expired",
     "cancelled": "was cancelled",
+    "erased": "was erased",
     "retired": "is closed, as its experiment is retired",
 }
 
@@ -54,6 +55,8 @@ def history_of(events: Iterable[Event], experiment: Experiment) -> History:
             history.outcome, history.default = "expired", event.reward or {}
         elif isinstance(event, Cancelled):
             history.outcome = "cancelled"
+        elif isinstance(event, Erased):
+            return History("erased")
     if history.outcome == "open" and experiment.status == "retired":
         history.outcome = "retired"
     return history
@@ -71,9 +74,9 @@ def declined_as_closed(number: int, outcome: Outcome) -> Declined:
 def check_repeated(number: int, events: list[Event], reward: Any, experiment: Experiment) -> None:
     """Decline a reward for a decision that is not open, unless all of it was told before."""
     if not events:
-        raise Declined(404, f"decision {number}: there is no such decision")
+        raise Declined(404, f"decision {number}: is not in this log, which begins later")
     history = history_of(events, experiment)
-    if history.outcome in ("expired", "cancelled"):
+    if history.outcome in ("expired", "cancelled", "erased"):
         raise declined_as_closed(number, history.outcome)
     if untold_part(number, reward, history.told, experiment.problem.objective_names):
         raise declined_as_closed(number, history.outcome)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -18,6 +18,7 @@ from paretozoom.store.events import (
     ClockJudged,
     ClockJumped,
     Decided,
+    EpochBegan,
     Event,
     Expired,
     Paused,
@@ -44,7 +45,7 @@ class Pending:
     """The events that a group of requests adds to an experiment, which does not change.
 
     `decided_before` are decisions that were made earlier, by the ids of requests of the group, `most_open` is the limit
-    of open decisions.
+    of open decisions, `epoch` that of decisions that are made now.
 
     >>> from paretozoom import PaperTask
     >>> from paretozoom.store.events import Created, Entry
@@ -63,10 +64,12 @@ class Pending:
         now: float,
         decided_before: Mapping[str, Decided] | None = None,
         most_open: int = 1_000_000,
+        epoch: str | None = None,
     ) -> None:
         self.experiment = experiment
         self.now = now
         self.events: list[Event] = []
+        self.epoch = epoch
         self._most_open = most_open
         self._decided_before = dict(decided_before or {})
         self._decided = 0
@@ -79,17 +82,21 @@ class Pending:
         self._wait, self._default = experiment.wait, experiment.default
         self._scratch = np.empty(len(experiment.problem.objectives))
 
-    def all_or_none(self, act: Callable[[Pending, Given], Answer], wanted: Mapping[str, Given]) -> list[Answer]:
-        """Do the same with all of some wishes, by their places in a request; if one raises, none is done."""
+    def all_or_none(
+        self, act: Callable[[Pending, Given], Answer], wanted: Mapping[str, Given]
+    ) -> Generator[None, None, list[Answer]]:
+        """Do the same with all of some wishes, by their places in a request, step by step; if one raises, or something
+        is thrown in between, none is done.
+        """
         before = len(self.events), dict(self._decided_before), self._decided, dict(self._told), dict(self._closed)
         place, missing, answers = "", set[int](), []
         try:
-            for one in wanted:
-                place = one
+            for place in wanted:
                 try:
-                    answers.append(act(self, wanted[one]))
+                    answers.append(act(self, wanted[place]))
                 except NotAtHand as away:  # of the others it may be known too
                     missing |= away.numbers
+                yield
             if missing:
                 raise NotAtHand(missing)
         except Exception:
@@ -99,10 +106,27 @@ class Pending:
                 raise
         return answers
 
+    def begin_epoch(self) -> None:
+        """Let the log say in which epoch the decisions were made, unless it does already."""
+        if self.epoch is not None and self._decided and self.epoch != self.experiment.epochs.current:
+            self.events.insert(0, EpochBegan(self.epoch))
+
     # Decisions.
 
+    def id_of(self, number: int) -> str:
+        """The public id of a decision, also of one that is not written down yet."""
+        if number >= self.experiment.policy.number:
+            return f"{self.epoch}-{number}"
+        return self.experiment.epochs.id_of(number)
+
     def decide(
-        self, context: Any, *, feasible: Any = None, request: str | None = None, deferred: bool = False
+        self,
+        context: Any,
+        *,
+        feasible: Any = None,
+        request: str | None = None,
+        deferred: bool = False,
+        subject: str | None = None,
     ) -> Decided:
         """Decide for a context; a request that was met before gets the same decision."""
         experiment = self.experiment
@@ -120,7 +144,7 @@ class Pending:
             raise Declined(429, f"experiment {experiment.name!r}: {self._most_open:,} decisions wait for rewards")
         decision = experiment.policy.propose(context, feasible=feasible, ahead=self._decided)
         self._decided += 1
-        event = Decided(decision, deferred, request, feasible)
+        event = Decided(decision, deferred, request, feasible, subject)
         if request is not None:
             self._decided_before[request] = event
         self.events.append(event)

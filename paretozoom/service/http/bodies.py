@@ -14,20 +14,26 @@ from paretozoom.service.experiments.experiment import Counts, Experiment, Status
 
 NAME = r"^[a-z0-9][a-z0-9._-]{0,63}$(?!\n)"  # "$" alone allows a line's end after it
 REQUEST = r"^[^\x00]+$"
+ID = r"^[0-9a-z]{10}-(0|[1-9][0-9]{0,15})$(?!\n)"
 IN_WORDS = {
     NAME: "1 to 64 lower-case letters, digits, dots, dashes and underscores, the first a letter or a digit",
     REQUEST: "a text without the character 0",
+    ID: "the id of a decision, as it was given, such as k3f9x2a7bq-17",
 }
 USUAL_WAIT = 30 * 86_400.0  # seconds: rewards that come later are rare, and what is open takes memory
 LARGEST = (1 << 53) - 1  # what every reader of JSON takes for a whole number
 
 Name = Annotated[str, Meta(pattern=NAME, description=f"of an experiment: {IN_WORDS[NAME]}")]
-Id = Annotated[int, Meta(ge=0, le=LARGEST, description="of a decision")]
+Id = Annotated[str, Meta(pattern=ID, description=f"of a decision: {IN_WORDS[ID]}")]
 RequestId = Annotated[
     str,
     Meta(pattern=REQUEST, min_length=1, max_length=200, description="the same id gets the same decision"),
 ]
 Seconds = Annotated[float, Meta(gt=0, le=1e9)]
+Subject = Annotated[
+    str,
+    Meta(pattern=REQUEST, min_length=1, max_length=200, description="whom a decision is about: can be erased by it"),
+]
 Reward = Annotated[dict[str, float | None], Meta(description="by objective; others may follow")]
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
+from litestar.connection import ASGIConnection
 from litestar.dto import AbstractDTO
 from litestar.typing import FieldDefinition
 
 from paretozoom.records import Refused
+from paretozoom.service.declined import Declined
 from paretozoom.service.http.bodies import IN_WORDS
 
 if TYPE_CHECKING:
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 
 PLACE = re.compile(r"^(?P<what>.*?)(?: - at `(?:key in )?\$(?P<path>.*)`)?$", re.DOTALL)
 STEP = re.compile(r"\.([A-Za-z_]+)|\[(\d+)\]")
+JSON, BYTES = "application/json", "application/octet-stream"
 LONGEST = 80  # letters of a value in a refusal
 
 
@@ -30,6 +34,7 @@ class StrictBody(AbstractDTO[Any]):
 
     def decode_bytes(self, value: bytes) -> Any:
         """The body."""
+        check_type(self.asgi_connection, JSON)
         return decode(value, self._decoders[self.asgi_connection.route_handler.handler_id])
 
     @classmethod
@@ -55,6 +60,32 @@ class StrictBody(AbstractDTO[Any]):
         return False
 
 
+def check_type(connection: ASGIConnection[Any, Any, Any, Any], wanted: str, or_none: bool = False) -> None:
+    """Decline a body that says to be something else: what a page from elsewhere can send without asking is no JSON."""
+    given = next((value for name, value in connection.scope["headers"] if name == b"content-type"), b"")
+    if given.partition(b";")[0].strip().lower() != wanted.encode() and not (or_none and not given):
+        shown = given[:LONGEST].decode("latin-1")
+        raise Declined(415, f"content-type: {shown!r} given, expected {wanted!r}")
+
+
+def check_keys(body: bytes) -> None:
+    """Refuse JSON that says something twice, of which one reader would take the first and another the last.
+
+    >>> check_keys(b'{"a": {"b": 1, "b": 2}}')
+    Traceback (most recent call last):
+    paretozoom.records.Refused: body: 'b' is given twice
+    """
+
+    def once(pairs: list[tuple[str, Any]]) -> None:
+        if len({name for name, _ in pairs}) < len(pairs):
+            names = [name for name, _ in pairs]
+            twice = next(name for k, name in enumerate(names) if name in names[:k])
+            raise Refused(f"body: {twice[:LONGEST]!r} is given twice")
+
+    # Numbers are only looked over: a long one takes long to be made.
+    json.loads(body, object_pairs_hook=once, parse_int=str, parse_float=str)
+
+
 def decode(body: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
     """What a body says.
 
@@ -63,10 +94,12 @@ def decode(body: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
     paretozoom.records.Refused: body: {'a': [1, '2']}: expected `int`, got `str`
     """
     try:
-        return decoder.decode(body)
+        found = decoder.decode(body)
+        check_keys(body)
+        return found
     except msgspec.ValidationError as error:
         raise Refused(_explained(body, str(error))) from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, ValueError) as error:
         raise Refused(f"body: {body[:LONGEST]!r} is not JSON ({error})") from error
     except RecursionError as error:
         raise Refused(f"body: {body[:LONGEST]!r} is nested too deeply") from error

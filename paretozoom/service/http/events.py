@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated
 
 import msgspec
@@ -36,4 +35,4 @@ async def read_events(
             msgspec.json.encode(entry) + b"\n" for entry in experiments.store.read(name, after, after + limit)
         )
 
-    return Response(await asyncio.to_thread(lines), media_type=LINES)
+    return Response(await experiments.look(lines), media_type=LINES)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 import secrets
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 from litestar import get, patch, post
 from litestar.datastructures import State
 from litestar.params import FromPath, JSONBody
+from msgspec import Meta
 
 from paretozoom.problem import Problem
 from paretozoom.records import Refused
@@ -28,6 +29,7 @@ class ExperimentAnswers(msgspec.Struct, frozen=True):
     """All experiments."""
 
     experiments: list[ExperimentAnswer]
+    damaged: Annotated[dict[str, str], Meta(description="those that cannot be read, and why")] = {}
 
 
 @post(ALL, before_request=needs("admin"), responses=WHY_NOT, summary="Begin an experiment")
@@ -56,7 +58,10 @@ async def list_experiments(request: AnyRequest, state: State) -> ExperimentAnswe
     """Those that the token may read."""
     only = caller_of(request).experiment
     found = [live for name, live in sorted(state.experiments.by_name.items()) if only in (None, name)]
-    return ExperimentAnswers([ExperimentAnswer.of(o.experiment, o.compiled) for o in found if o.experiment is not None])
+    return ExperimentAnswers(
+        [ExperimentAnswer.of(live.experiment, live.compiled) for live in found if live.experiment is not None],
+        {live.name: live.damage for live in found if live.damage is not None},
+    )
 
 
 @get(ONE, before_request=needs("read"), responses=WHY_NOT, summary="Describe an experiment")

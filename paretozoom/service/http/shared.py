@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from typing import Annotated, Any, TypeVar
 
 import numpy as np
@@ -12,7 +14,10 @@ from litestar.params import PathParameter
 
 from paretozoom.problem import Problem
 from paretozoom.records import Refused
-from paretozoom.service.http.bodies import LARGEST, NAME, Failure
+from paretozoom.service.access.guard import caller_of
+from paretozoom.service.access.quotas import Quotas
+from paretozoom.service.http.bodies import ID, IN_WORDS, NAME, Failure
+from paretozoom.service.writing.submission import nobody_left
 
 ALL = "/v1/experiments"
 ONE = "/v1/experiments/{name:str}"
@@ -20,7 +25,8 @@ ONE = "/v1/experiments/{name:str}"
 Entry = TypeVar("Entry")
 AnyRequest = Request[Any, Any, State]
 Named = Annotated[str, PathParameter(pattern=NAME, description="of the experiment")]
-Numbered = Annotated[int, PathParameter(ge=0, le=LARGEST, description="of the decision")]
+Identified = Annotated[str, PathParameter(pattern=ID, description=IN_WORDS[ID])]
+BEFORE = "is not in this log, which begins later"  # it was imported, or pruned
 
 FAILURES = {
     400: "the request is malformed, or says what the problem does not allow",
@@ -30,6 +36,7 @@ FAILURES = {
     409: "it contradicts what was said before",
     410: "it is over: expired, cancelled or retired",
     413: "the body is too large",
+    415: "the body is not of the type that is wanted",
     429: "a limit is reached",
     503: "the store cannot be reached, or kernels are being compiled; nothing was acknowledged",
     507: "the store has no space left; nothing was written",
@@ -44,6 +51,18 @@ def checked_batch(most: int, field: str, given: list[Entry]) -> dict[str, Entry]
     if not 1 <= len(given) <= most:
         raise Refused(f"{field}: {len(given)} given, expected 1 to {most}")
     return {f"{field}[{k}]": entry for k, entry in enumerate(given)}
+
+
+def has_left(request: AnyRequest) -> Callable[[], bool]:
+    """Whether the caller of a request has left, at any later time; never, where the server does not say it."""
+    found: Callable[[], bool] = request.scope["state"].get("left", nobody_left)
+    return found
+
+
+def spend(request: AnyRequest, size: int) -> None:
+    """Take decisions or rewards from what the caller's token is good for."""
+    quotas: Quotas = request.app.state.quotas
+    quotas.spend(caller_of(request), size, time.monotonic())
 
 
 def check_default(problem: Problem, default: dict[str, float] | None) -> None:

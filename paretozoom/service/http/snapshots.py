@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 
 import msgspec
@@ -15,10 +14,10 @@ from paretozoom.records import Refused
 from paretozoom.service.access.guard import caller_of, needs
 from paretozoom.service.experiments.carrying import read_export, with_carried
 from paretozoom.service.http.bodies import ExperimentAnswer, NewExperiment
+from paretozoom.service.http.decoding import BYTES, check_type
 from paretozoom.service.http.shared import ONE, WHY_NOT, AnyRequest, Named, check_default
 from paretozoom.service.writing.live import LiveExperiments
 
-BYTES = "application/octet-stream"
 LARGEST_SNAPSHOT = 256_000_000
 GIVEN = ("problem", "policy", "parameters", "seed", "wait", "default")
 
@@ -34,7 +33,7 @@ async def export_snapshot(name: Named, state: State) -> Response[bytes]:
         entries = experiments.store.read(name, numbers=numbers) if numbers else ()
         return with_carried(snapshot, entries).to_bytes()
 
-    return Response(await asyncio.to_thread(encoded), media_type=BYTES)
+    return Response(await experiments.in_reading_thread(encoded), media_type=BYTES)
 
 
 @dataclass
@@ -57,8 +56,10 @@ class _Import(Operation):
 )
 async def import_snapshot(name: Named, request: AnyRequest, state: State) -> ExperimentAnswer:
     """Begin an experiment from a snapshot that was exported before, here or elsewhere."""
+    check_type(request, BYTES, or_none=True)  # no page can send a PUT without asking
     data = await request.body()
-    loaded, carried = await asyncio.to_thread(read_export, name, data)
+    experiments: LiveExperiments = state.experiments
+    loaded, carried = await experiments.in_reading_thread(read_export, name, data)
     found = msgspec.structs.replace(loaded.created, wait=loaded.wait, default=loaded.default)
     try:  # it might come from anywhere, so it is held to what a request may say
         msgspec.convert({"name": name, **{f: getattr(found, f) for f in GIVEN}}, NewExperiment)
@@ -66,6 +67,5 @@ async def import_snapshot(name: Named, request: AnyRequest, state: State) -> Exp
         raise Refused(f"snapshot: experiment: {error}") from error
     check_default(found.problem, found.default)
     created = msgspec.structs.replace(found, by=caller_of(request).id, snapshot=True)
-    experiments: LiveExperiments = state.experiments
     experiment = await experiments.create(name, created, loaded, carried)
     return ExperimentAnswer.of(experiment, experiments.get(name).compiled)

@@ -5,15 +5,24 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from prometheus_client import CollectorRegistry, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
+from paretozoom.service.writing.health import WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from paretozoom.service.writing.live import LiveExperiments
+    from paretozoom.service.writing.writer import Writer
 
 BUCKETS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)
+TIMED = {
+    "commit": "of a transaction",
+    "learning": "of the events of a group, refits included",
+    "longest_event": "of the slowest event of a group: a refit, if there was one",
+    "loop_lag": "by which the loop was late",
+}
 
 
 class Meters:
@@ -29,6 +38,24 @@ class Meters:
             registry=self._registry,
         )
         self._acts: dict[str, Any] = {}
+        self._answers = Counter("paretozoom_answers", "by kind and status", ["kind", "status"], registry=self._registry)
+        self._answered: dict[tuple[str, int], Any] = {}
+        self._timed = {
+            what: Histogram(f"paretozoom_{what}_seconds", text, buckets=BUCKETS, registry=self._registry)
+            for what, text in TIMED.items()
+        }
+        ProcessCollector(registry=self._registry)
+
+    def answered(self, kind: str, status: int) -> None:
+        """Count an answer."""
+        counter = self._answered.get((kind, status))
+        if counter is None:
+            counter = self._answered[kind, status] = self._answers.labels(kind, status)
+        counter.inc()
+
+    def timed(self, what: str, seconds: float) -> None:
+        """Note how long something took, or how late it was."""
+        self._timed[what].observe(seconds)
 
     def took(self, act: str, began: float) -> None:
         """Note how long an act took since a moment of `time.perf_counter`."""
@@ -37,11 +64,32 @@ class Meters:
             meter = self._acts[act] = self._latency.labels(act)
         meter.observe(time.perf_counter() - began)
 
-    def text(self, experiments: LiveExperiments, only: str | None = None) -> bytes:
+    def text(self, experiments: LiveExperiments, writer: Writer, only: str | None = None) -> bytes:
         """Everything, or what concerns one experiment, as Prometheus reads it."""
         now = CollectorRegistry()
         now.register(_Collector(experiments, only))
+        if only is None:
+            now.register(_Store(experiments, writer))
         return generate_latest(self._registry) + generate_latest(now)
+
+
+class _Store:
+    """How the store is, and what waits for it."""
+
+    def __init__(self, experiments: LiveExperiments, writer: Writer) -> None:
+        self._experiments = experiments
+        self._writer = writer
+
+    def collect(self) -> Iterator[Any]:
+        """One family after another."""
+        state = GaugeMetricFamily("paretozoom_store_state", "1 for how the store is", labels=["state"])
+        for name in WORDS:
+            state.add_metric([name], self._experiments.health.state == name)
+        yield state
+        yield GaugeMetricFamily("paretozoom_waiting", "decisions and rewards not begun", self._writer.waiting)
+        yield GaugeMetricFamily("paretozoom_waiting_seconds", "of who waits longest", self._writer.oldest())
+        unread = sum(live.experiment is None for live in self._experiments.by_name.values())
+        yield GaugeMetricFamily("paretozoom_experiments_unread", "whose state is not known", unread)
 
 
 class _Collector:
@@ -60,6 +108,10 @@ class _Collector:
             for name, experiment in found:
                 family.add_metric([name], getattr(experiment.counts, what))
             yield family
+        damaged = GaugeMetricFamily("paretozoom_damaged", "1: cannot be read", labels=["experiment"])
+        for name, one in live:
+            damaged.add_metric([name], int(one.damage is not None))
+        yield damaged
         waiting = GaugeMetricFamily("paretozoom_open_decisions", "that wait for rewards", labels=["experiment"])
         size = GaugeMetricFamily("paretozoom_model_bytes", "held for what was learned", labels=["experiment"])
         mean = GaugeMetricFamily("paretozoom_mean_reward", "of all rewards so far", labels=["experiment", "objective"])

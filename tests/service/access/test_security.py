@@ -143,6 +143,52 @@ def test_pages_from_elsewhere_may_not_use_a_service_without_tokens(client: Servi
         assert experiment.post("/pause", headers={"origin": origin}).status_code == 200
 
 
+@pytest.mark.parametrize("host", ["example.org", "example.org:8080", "127.0.0.1.example.org", "10.0.0.7", ""])
+def test_a_name_from_elsewhere_that_leads_here_is_refused(experiment: Remote, host: str) -> None:
+    refused(experiment.post("/decisions", {"context": [0.5]}, headers={"host": host}), 403, "host")
+    refused(experiment.get(headers={"host": host}), 403)
+    assert experiment.get(headers={"host": "localhost:9"}).status_code == 200
+    assert experiment.get(headers={"host": "[::1]:9"}).json()["events"] == 1
+
+
+@pytest.mark.parametrize("field", ["origin", "host"])
+@pytest.mark.parametrize("address", ["http://[::1", "http://[", "//[x]"])
+def test_what_is_not_an_address_is_refused(experiment: Remote, field: str, address: str) -> None:
+    answer = experiment.get(headers={field: address.removeprefix("http://") if field == "host" else address})
+    assert answer.status_code in (400, 403), answer.text
+    assert answer.status_code == 400 or "[x]" in address
+
+
+@pytest.mark.parametrize("given", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""])
+def test_a_body_of_another_type_is_not_read(client: Service, experiment: Remote, given: str) -> None:
+    body, headers = b'{"context": [0.5]}', {"content-type": given}
+    refused(client.post(f"{experiment.path}/decisions", content=body, headers=headers), 415, "content-type")
+    data = experiment.get("/snapshot").content
+    if given:
+        refused(client.put(f"{ALL}/typed/snapshot", content=data, headers=headers), 415, "content-type")
+    plain = {"content-type": "Application/JSON; charset=utf-8"}
+    assert client.post(f"{experiment.path}/decisions", content=body, headers=plain).status_code == 201
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '{"context": [0.5], "context": [0.9]}',
+        '{"context": {"x": 0.5, "x": 0.9}}',
+        '{"context": {"x": 0.5, "\\u0078": 0.9}}',
+        '{"context": [0.5], "feasible": [{"a": 1, "a": 1}]}',
+    ],
+)
+def test_what_is_said_twice_is_refused(client: Service, experiment: Remote, body: str) -> None:
+    refused(client.post(f"{experiment.path}/decisions", content=body, headers=JSON), 400, "twice")
+    refused(
+        client.post(f"{experiment.path}/decisions/batch", content=f'{{"decisions": [{body}]}}', headers=JSON),
+        400,
+        "twice",
+    )
+    assert experiment.count == 1
+
+
 def test_what_is_sent_comes_back_only_as_json(client: Service) -> None:
     answer = client.get(f"{ALL}/{quote('<script>alert(1)', safe='')}")
     refused(answer, 400)

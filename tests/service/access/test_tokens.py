@@ -40,8 +40,11 @@ NEEDS: dict[tuple[str, str], tuple[str | None, Any]] = {
     ("POST", ONE + "/cancellations"): ("decide", {"decisions": [0]}),
     ("POST", ONE + "/decisions"): ("decide", {"context": [0.5]}),
     ("POST", ONE + "/decisions/batch"): ("decide", {"decisions": [{"context": [0.5]}]}),
-    ("GET", ONE + "/decisions/{number}"): ("read", None),
-    ("POST", ONE + "/decisions/{number}/{act}"): ("decide", None),
+    ("DELETE", ONE): ("admin", None),
+    ("POST", ONE + "/erase"): ("admin", {"subjects": ["nobody"]}),
+    ("POST", ONE + "/prune"): ("admin", {"before": 0}),
+    ("GET", ONE + "/decisions/{id}"): ("read", None),
+    ("POST", ONE + "/decisions/{id}/{act}"): ("decide", None),
     ("POST", ONE + "/rewards"): ("reward", {"decision": 0, "reward": FULL}),
     ("POST", ONE + "/rewards/batch"): ("reward", {"rewards": [{"decision": 0, "reward": FULL}]}),
     ("GET", ONE + "/front"): ("read", None),
@@ -60,9 +63,9 @@ class Guarded:
         self.store = store
         self.folder = folder
 
-    def token(self, *scopes: str, experiment: str | None = None, expires: float | None = None) -> str:
+    def token(self, *scopes: str, experiment: str | None = None, expires: float | None = None, **more: Any) -> str:
         """A token that the service knows."""
-        text, event = new_token(scopes, experiment, expires)
+        text, event = new_token(scopes, experiment, expires, **more)
         append_event(self.store, event)
         self.client.app.state.tokens.refresh(self.store)
         return text
@@ -73,12 +76,20 @@ class Guarded:
 
     def send(self, key: tuple[str, str], header: str | None, act: str = "pause") -> Any:
         method, path = key
-        act = "cancel" if "{number}" in path else act
-        here = path.replace("{name}", MINE).replace("{number}", "0").replace("{act}", act)
+        act = "cancel" if "{id}" in path else act
+        made = self.client.app.state.experiments.by_name[MINE].experiment.epochs.id_of(0)
+        here = path.replace("{name}", MINE).replace("{id}", made).replace("{act}", act)
         body = NEEDS[key][1]
         given = {"content": body} if isinstance(body, bytes) else {"json": body} if body is not None else {}
         headers = {} if header is None else {"authorization": header.encode("latin-1")}
         return self.client.request(method, here, headers=headers, **given)
+
+    def fill(self, name: str, headers: dict[str, str]) -> None:
+        """Begin an experiment, and decide once."""
+        body = {"name": name, "problem": PLAIN, "policy": "random"}
+        assert self.client.post(ALL, json=body, headers=headers).status_code == 201
+        until(lambda: self.client.get(f"{ALL}/{name}", headers=headers).json()["ready"])
+        assert self.client.post(f"{ALL}/{name}/decisions", json={"context": [0.5]}, headers=headers).status_code == 201
 
     def state(self) -> dict[str, int]:
         """How far every log is, but that of the tokens."""
@@ -94,13 +105,26 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
         with serving(folder) as client:
             guarded = Guarded(client, store, folder)
             headers = {"authorization": f"Bearer {guarded.token('admin')}"}
-            for name in (MINE, OTHER):
-                body = {"name": name, "problem": PLAIN, "policy": "random"}
-                assert client.post(ALL, json=body, headers=headers).status_code == 201
-                until(lambda name=name: client.get(f"{ALL}/{name}", headers=headers).json()["ready"])
-            client.post(f"{ALL}/{MINE}/decisions", json={"context": [0.5]}, headers=headers)
+            for name in (OTHER, MINE):
+                guarded.fill(name, headers)
             yield guarded
     store.close()
+
+
+def test_a_token_may_be_good_for_so_much_and_no_more(guarded: Guarded) -> None:
+    slow = {"authorization": f"Bearer {guarded.token('decide', rate=0.001)}"}
+    free = {"authorization": f"Bearer {guarded.token('decide')}"}
+    path, body = f"{ALL}/{OTHER}/decisions", {"context": [0.5]}
+    before = guarded.state()[OTHER]
+    assert guarded.client.post(path, json=body, headers=slow).status_code == 201
+    answer = guarded.client.post(f"{path}/batch", json={"decisions": [body] * 5}, headers=slow)
+    refused(answer, 429, "0.001 decisions and rewards per second")
+    assert 900 <= int(answer.headers["retry-after"]) <= 1_000
+    assert guarded.client.post(path, json=body, headers=free).status_code == 201
+    assert guarded.state()[OTHER] == before + 2
+    for rate in (0, -1.0, float("nan"), float("inf")):
+        with pytest.raises(Refused, match="rate: "):
+            new_token(["decide"], None, None, rate=rate)
 
 
 def test_every_request_has_a_row() -> None:
@@ -168,6 +192,8 @@ def test_the_right_token_is_let_through(guarded: Guarded, key: tuple[str, str]) 
     for token in tokens:
         answer = guarded.send(key, None if token is None else f"Bearer {token}", act="resume")
         assert answer.status_code not in (401, 403, 404, 405, 500), answer.text
+        if key[0] == "DELETE":
+            guarded.fill(MINE, {"authorization": f"Bearer {guarded.token('admin')}"})
 
 
 def test_a_token_for_one_experiment_sees_that_one_only(guarded: Guarded, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from litestar.testing import TestClient
 
-from tests.service.remote import FULL, PLAIN, Remote, begin, refused
+from tests.service.remote import FULL, PLAIN, Remote, begin, number_in, refused, said
 
 Service = TestClient[Any]
 
@@ -17,7 +17,7 @@ def test_a_decision_can_be_looked_up(experiment: Remote) -> None:
     assert answer.status_code == 201
     made = answer.json()
     assert made == {
-        "id": 0,
+        "id": experiment.id(0),
         "context": {"x": 0.25},
         "arm": made["arm"],
         "density": pytest.approx(1 / 3),
@@ -38,11 +38,14 @@ def test_a_decision_can_be_looked_up(experiment: Remote) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "status"), [("7", 404), ("-1", 400), (str(1 << 53), 400), ("one", 404), ("1.0", 404)]
+    ("which", "status"),
+    [("{epoch}-7", 404), ("{epoch}--1", 400), ("0000000000-0", 404), ("{epoch}-00", 400), ("one", 400), ("0.0", 400)],
 )
-def test_decisions_that_were_never_made_are_not_found(experiment: Remote, number: str, status: int) -> None:
-    refused(experiment.get(f"/decisions/{number}"), status)
-    refused(experiment.post(f"/decisions/{number}/cancel"), status)
+def test_decisions_that_were_never_made_are_not_found(experiment: Remote, which: str, status: int) -> None:
+    experiment.number()
+    public = which.format(epoch=experiment.id(0).partition("-")[0])
+    refused(experiment.get(f"/decisions/{public}"), status)
+    refused(experiment.post(f"/decisions/{public}/cancel"), status)
 
 
 def test_contexts_may_be_objects_or_lists(experiment: Remote) -> None:
@@ -112,7 +115,9 @@ def test_a_batch_decides_in_order_as_single_requests_would(client: Service) -> N
     wanted = [{"context": {"x": k / 10}, "request_id": f"r{k}"} for k in range(6)]
     answer = one.post("/decisions/batch", {"decisions": wanted})
     assert answer.status_code == 201
-    assert answer.json()["decisions"] == [other.post("/decisions", wish).json() for wish in wanted]
+    assert [said(made) for made in answer.json()["decisions"]] == [
+        said(other.post("/decisions", wish).json()) for wish in wanted
+    ]
     assert one.post("/decisions/batch", {"decisions": wanted}).json() == answer.json()
     assert one.count == 7
 
@@ -124,7 +129,7 @@ def test_a_batch_is_decided_whole_or_not_at_all(experiment: Remote) -> None:
     known = {"context": [0.75], "request_id": "known"}
     refused(experiment.post("/decisions/batch", {"decisions": [good, known]}), 409, "decisions[1]: request_id: 'known'")
     assert experiment.count == 2
-    assert experiment.decide(request_id="new").json()["id"] == 1
+    assert experiment.decide(request_id="new").json()["id"] == experiment.id(1)
     refused(experiment.post("/decisions/batch", {"decisions": [good, {"context": 3}]}), 400, "decisions[1].context")
 
 
@@ -132,7 +137,7 @@ def test_batches_have_a_size(experiment: Remote) -> None:
     for count in (0, 1001):
         wishes = [{"context": [0.5]}] * count
         refused(experiment.post("/decisions/batch", {"decisions": wishes}), 400, "decisions", str(count), "1 to 1000")
-        rewards = [{"decision": 0, "reward": FULL}] * count
+        rewards = [{"decision": experiment.id(0), "reward": FULL}] * count
         refused(experiment.post("/rewards/batch", {"rewards": rewards}), 400, "rewards", str(count), "1 to 1000")
 
 
@@ -142,7 +147,7 @@ def test_requests_that_arrive_together_are_all_answered(client: Service, experim
     with ThreadPoolExecutor(8) as pool:
         bodies = [{"context": [7 if k % 4 == 0 else 0.5], "request_id": f"r{k // 2}"} for k in range(64)]
         answers = list(pool.map(lambda body: experiment.post("/decisions", body), bodies))
-    made = [answer.json()["id"] for answer in answers if answer.status_code == 201]
+    made = [number_in(answer.json()["id"]) for answer in answers if answer.status_code == 201]
     assert len(made) == 48
     assert sorted(set(made)) == list(range(32))
     assert all(answer.status_code == 400 for answer in answers[::4])

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from litestar.testing import TestClient
 
+from paretozoom.service.writing.lane import Lane
 from tests.service.remote import Clock, Remote, begin, refused, serving, until
 
 Service = TestClient[Any]
@@ -111,8 +112,7 @@ def test_a_service_with_nothing_to_do_rests(client: Service, monkeypatch: pytest
     experiment.reward(experiment.number())
     time.sleep(0.1)
     turns = []
-    writer = client.app.state.writer
-    serve = writer._serve
-    monkeypatch.setattr(writer, "_serve", lambda group: turns.append(1) or serve(group))
+    serve = Lane._serve
+    monkeypatch.setattr(Lane, "_serve", lambda lane, group: turns.append(1) or serve(lane, group))
     time.sleep(0.2)
     assert len(turns) < 5

@@ -44,7 +44,7 @@ def test_the_commands_run(page: Path, tmp_path: Path) -> None:
                 with Client(service.url) as client:
                     client.wait_until_ready()
     assert answers[0]["name"] == "prices"
-    assert answers[1]["id"] == 0
+    assert answers[1]["id"].endswith("-0")
     assert 1 <= answers[1]["arm"]["price"] <= 50
     assert answers[2] == {"accepted": 1, "repeated": 0}
     assert not [answer for answer in answers if "detail" in answer]
@@ -55,7 +55,7 @@ def test_every_request_is_in_the_table(tmp_path: Path) -> None:
     app = create_app(open_store(tmp_path))
     for route in app.routes:
         if route.path.startswith(("/v1", "/live", "/ready", "/metrics")):
-            last = re.sub(r"\{number:int\}", "ID", route.path).replace("/v1/experiments/{name:str}", "...")
+            last = re.sub(r"\{id:str\}", "ID", route.path).replace("/v1/experiments/{name:str}", "...")
             for name in ("/{act:str}",):
                 last = last.replace(name, "/")
             assert last.rstrip("/").replace("...", "", 1) in text, route.path
@@ -80,6 +80,8 @@ def test_the_examples_of_a_problem_make_problems() -> None:
 
 def test_the_limits_are_those_of_the_code() -> None:
     from paretozoom.service import Limits
+    from paretozoom.service.connections import SLOWEST
+    from paretozoom.store.postgres import CONNECTIONS, PATIENCE_FOR_LOCKS, PATIENCE_FOR_STATEMENTS
 
     text = (REFERENCE / "service.md").read_text()
     limits = Limits()
@@ -87,3 +89,12 @@ def test_the_limits_are_those_of_the_code() -> None:
     assert f"{limits.batch:,} decisions or rewards a batch" in text
     assert f"{limits.open:,} open decisions" in text
     assert f"{limits.experiments:,} experiments" in text
+    assert f"{limits.waiting:,} decisions and rewards" in text
+    assert f"{limits.connections:,} connections" in text
+    assert f"{limits.head // 1_000} kB before the body" in text
+    assert f"{limits.seconds_of_silence:g} seconds of silence" in text
+    assert f"{SLOWEST // 1_000} kB a second" in text
+    assert f"within {limits.seconds_to_answer:g} seconds" in text
+    assert f"After {limits.seconds_to_end:g} seconds the process ends" in text
+    assert f"needs {CONNECTIONS} connections" in text
+    assert f"over {PATIENCE_FOR_STATEMENTS} seconds, a lock over {PATIENCE_FOR_LOCKS}" in text

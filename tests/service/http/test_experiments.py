@@ -104,7 +104,7 @@ def test_an_experiment_that_is_not_there_is_not_found(client: Service) -> None:
     answers = [nobody.get(path) for path in ("", "/front", "/events", "/snapshot", "/decisions/0")]
     answers += [nobody.post(path) for path in ("/pause", "/resume", "/retire", "/decisions/0/cancel")]
     answers += [nobody.decide(), nobody.reward(0), nobody.post("/decisions/batch", {"decisions": [{}]})]
-    answers += [nobody.post("/rewards/batch", {"rewards": [{"decision": 0, "reward": FULL}]})]
+    answers += [nobody.post("/rewards/batch", {"rewards": [{"decision": nobody.id(0), "reward": FULL}]})]
     for answer in answers:
         refused(answer, 404, "'nobody'")
 

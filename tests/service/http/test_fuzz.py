@@ -49,8 +49,9 @@ def send(client: Service, data: bytes) -> int:
     if answer.status_code == 201:
         copy = Remote(client, name)
         until(lambda: copy.get().json()["ready"])
-        for number in copy.client.app.state.experiments.by_name[name].experiment.open_decisions:
-            assert copy.reward(number, right=0.5).status_code in (200, 409, 410)
+        loaded = copy.client.app.state.experiments.by_name[name].experiment
+        for number in loaded.open_decisions:
+            assert copy.reward(loaded.epochs.id_of(number), right=0.5).status_code in (200, 409, 410)
         made = copy.decide(0.25)
         if copy.get().json()["status"] == "running":
             assert made.status_code == 201, made.text
@@ -144,6 +145,7 @@ CREATED = ("experiment", "created")
         (("carried", 0, "decision", "density"), 0.123),
         (("carried", 0, "reward"), {"left": 1.0}),
         (("carried", 1, "reward"), {}),
+        (("experiment", "epochs", 0, 1), 3),
         (("policy",), "pcz"),
         (("version",), 99),
         (("number",), -1),
@@ -183,8 +185,9 @@ def test_rewards_that_the_columns_do_not_know_of_are_refused(folder: Path, light
         assert client.put(f"{ALL}/copy/snapshot", content=data).status_code == 201
         copy = Remote(client, "copy")
         until(lambda: copy.get().json()["ready"])
-        refused(copy.reward(7, left=0.5), 409, "0.25")
-        assert copy.reward(7, right=0.5).status_code == copy.reward(6).status_code == 200
+        id_of = client.app.state.experiments.by_name["copy"].experiment.epochs.id_of
+        refused(copy.reward(id_of(7), left=0.5), 409, "0.25")
+        assert copy.reward(id_of(7), right=0.5).status_code == copy.reward(id_of(6)).status_code == 200
         assert copy.number() == 9
     with serving(folder):
         pass

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import logging
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 from litestar.testing import TestClient
 
-from tests.service.remote import Remote, refused
+from paretozoom.service.access.tokens import append_event, new_token
+from paretozoom.service.app import create_app
+from paretozoom.store import open_store
+from tests.service.remote import Remote, begin, refused, until
 
 Service = TestClient[Any]
 
@@ -32,6 +37,64 @@ def test_metrics_are_counted(experiment: Remote) -> None:
     assert 'paretozoom_request_seconds_count{act="decide"}' in answer.text
 
 
+def test_answers_are_counted_by_kind_and_status(client: Service, experiment: Remote) -> None:
+    experiment.number()
+    refused(experiment.decide("?"), 400)
+    refused(client.get("/nothing/here"), 404)
+    lines = client.get("/metrics").text.splitlines()
+    for kind, status in (
+        ("POST /v1/experiments/{name}/decisions", 201),
+        ("POST /v1/experiments/{name}/decisions", 400),
+        ("elsewhere", 404),
+    ):
+        here = f'paretozoom_answers_total{{kind="{kind}",status="{status}"}}'
+        (count,) = [float(line.rpartition(" ")[2]) for line in lines if line.startswith(here)]
+        assert count >= 1
+    for what in ("commit", "learning", "longest_event", "loop_lag"):
+        assert any(line.startswith(f"paretozoom_{what}_seconds_count") for line in lines)
+    assert 'paretozoom_store_state{state="fine"} 1.0' in lines
+    assert 'paretozoom_store_state{state="full"} 0.0' in lines
+    for name in ("paretozoom_waiting", "paretozoom_waiting_seconds", "process_resident_memory_bytes"):
+        assert any(line.startswith(f"{name} ") for line in lines)
+
+
+def test_every_answer_has_an_id(client: Service, experiment: Remote) -> None:
+    answers = [experiment.decide(), experiment.decide("?"), client.get("/nothing"), client.get("/live")]
+    names = [answer.headers["x-request-id"] for answer in answers]
+    assert len(set(names)) == 4
+    assert client.get("/live", headers={"x-request-id": "mine-7"}).headers["x-request-id"] == "mine-7"
+    for bad in ("a b", "x" * 200, '"', "{}"):
+        assert client.get("/live", headers={"x-request-id": bad}).headers["x-request-id"] not in (bad, "")
+
+
+def test_a_mistake_is_logged_with_the_id_of_its_request(
+    client: Service, experiment: Remote, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("paretozoom.service.http.front.FrontAnswer", None)
+    answer = experiment.get("/front?context=[0.5]")
+    refused(answer, 500)
+    assert answer.headers["x-request-id"] in [getattr(record, "request", None) for record in caplog.records]
+
+
+def test_the_log_of_answers_says_who_asked(tmp_path: Path, lightly: None, caplog: pytest.LogCaptureFixture) -> None:
+    store = open_store(tmp_path)
+    text, event = new_token(["admin"], None, None)
+    append_event(store, event)
+    caplog.set_level(logging.INFO)
+    app = create_app(store, access_log=True)
+    with TestClient(app, base_url="http://127.0.0.1") as client:
+        client.headers["authorization"] = f"Bearer {text}"
+        until(lambda: client.get("/ready").status_code == 200)
+        made = begin(client, "prices").decide().json()["id"]
+        assert client.get("/v1/experiments", headers={"authorization": "Bearer pz_x_y"}).status_code == 401
+    lines = [vars(record) for record in caplog.records if record.name == "paretozoom.access"]
+    (decided,) = [line for line in lines if line["what"].endswith("/decisions")]
+    assert (decided["by"], decided["experiment"], decided["status"]) == (event.id, "prices", 201)
+    assert decided["decision"] == made
+    assert [line.get("by") for line in lines if line["status"] == 401] == [None]
+    assert text not in str(lines)
+
+
 def test_the_service_is_alive_before_it_is_ready(client: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     assert client.get("/ready").text == "ready\n"
     monkeypatch.setattr(client.app.state.experiments, "compiled", False)
@@ -51,7 +114,7 @@ def test_what_is_not_compiled_yet_is_worth_another_try(client: Service, experime
 
 
 def test_other_methods_are_told_which_are_allowed(client: Service, experiment: Remote) -> None:
-    answer = client.delete(experiment.path)
+    answer = client.put(experiment.path)
     refused(answer, 405)
     assert "GET" in answer.headers["allow"]
     refused(client.get("/nothing/here"), 404)

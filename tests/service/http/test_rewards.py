@@ -44,29 +44,42 @@ def test_a_reward_that_contradicts_another_is_declined(experiment: Remote) -> No
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        ({"decision": 0, "reward": {}}, ["reward", "{}", "['left', 'right']"]),
-        ({"decision": 0, "reward": {"left": None}}, ["reward", "tells nothing"]),
-        ({"decision": 0, "reward": {"up": 1}}, ["reward", "'up'", "['left', 'right']"]),
-        ({"decision": 0, "reward": {"left": 1.5}}, ["reward['left']", "1.5", "[0, 1]"]),
-        ({"decision": 0, "reward": {"left": "1"}}, ["reward", "'1'", "float"]),
-        ({"decision": 0, "reward": {"left": True}}, ["reward", "True", "float"]),
-        ({"decision": 0, "reward": [1, 0]}, ["reward", "[1, 0]", "object"]),
-        ({"decision": "0", "reward": FULL}, ["decision", "'0'", "int"]),
-        ({"decision": -1, "reward": FULL}, ["decision", "-1"]),
-        ({"decision": 0.5, "reward": FULL}, ["decision", "0.5", "int"]),
-        ({"decision": 1 << 53, "reward": FULL}, ["decision"]),
-        ({"reward": FULL}, ["decision"]),
+        ({"reward": {}}, ["reward", "{}", "['left', 'right']"]),
+        ({"reward": {"left": None}}, ["reward", "tells nothing"]),
+        ({"reward": {"up": 1}}, ["reward", "'up'", "['left', 'right']"]),
+        ({"reward": {"left": 1.5}}, ["reward['left']", "1.5", "[0, 1]"]),
+        ({"reward": {"left": "1"}}, ["reward", "'1'", "float"]),
+        ({"reward": {"left": True}}, ["reward", "True", "float"]),
+        ({"reward": [1, 0]}, ["reward", "[1, 0]", "object"]),
+        ({"decision": "0", "reward": FULL}, ["decision: '0': expected the id of a decision"]),
+        ({"decision": 0, "reward": FULL}, ["decision", "0", "str"]),
+        ({"request_id": "a", "reward": FULL}, ["decision: give either"]),
+        ({"decision": None, "reward": FULL}, ["decision: give either"]),
+        ({"decision": None, "request_id": "", "reward": FULL}, ["request_id", "''"]),
     ],
 )
 def test_a_bad_reward_changes_nothing(experiment: Remote, body: Any, words: list[str]) -> None:
     experiment.number()
-    refused(experiment.post("/rewards", body), 400, *words)
+    refused(experiment.post("/rewards", {"decision": experiment.id(0), **body}), 400, *words)
     assert experiment.count == 2
 
 
 def test_a_reward_for_no_decision_is_not_found(experiment: Remote) -> None:
-    refused(experiment.reward(0), 404, "decision 0")
+    refused(experiment.reward(0), 404, f"decision {experiment.id(0)!r}: there is no such decision")
     refused(experiment.reward((1 << 53) - 1), 404)
+    refused(experiment.post("/rewards", {"request_id": "a", "reward": FULL}), 404, "request_id: 'a': no decision")
+
+
+def test_a_reward_may_name_the_request_that_its_decision_was_made_for(experiment: Remote) -> None:
+    number = experiment.number(request_id="visit 17")
+    for part, known in (({"left": 1}, {"accepted": 1, "repeated": 0}), (FULL, {"accepted": 1, "repeated": 0})):
+        assert experiment.post("/rewards", {"request_id": "visit 17", "reward": part}).json() == known
+    both = [{"request_id": "visit 17", "reward": FULL}, {"decision": experiment.id(number), "reward": FULL}]
+    assert experiment.post("/rewards/batch", {"rewards": both}).json() == {"accepted": 0, "repeated": 2}
+    bad = {"request_id": "visit 18", "reward": FULL}
+    answer = experiment.post("/rewards/batch", {"rewards": [*both, bad]})
+    refused(answer, 404, "rewards[2]: request_id: 'visit 18'")
+    assert experiment.state(number) == "rewarded"
 
 
 def test_rewards_of_a_batch_are_taken_together_or_not_at_all(experiment: Remote) -> None:
@@ -74,10 +87,12 @@ def test_rewards_of_a_batch_are_taken_together_or_not_at_all(experiment: Remote)
     experiment.reward(first)
 
     def batch(*rewards: tuple[int, dict[str, float]]) -> Any:
-        return experiment.post("/rewards/batch", {"rewards": [{"decision": d, "reward": r} for d, r in rewards]})
+        return experiment.post(
+            "/rewards/batch", {"rewards": [{"decision": experiment.id(d), "reward": r} for d, r in rewards]}
+        )
 
     for bad, status, why in [
-        ((9, FULL), 404, "decision 9: there is no such decision"),
+        ((9, FULL), 404, f"decision {experiment.id(9)!r}: there is no such decision"),
         ((first, {"left": 0}), 409, "reward['left']: decision 0"),
         ((third, {"left": 5}), 400, "reward['left']: 5"),
     ]:

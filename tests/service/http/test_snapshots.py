@@ -9,7 +9,7 @@ import pytest
 from litestar.testing import TestClient
 
 from paretozoom.service import Limits
-from tests.service.remote import ALL, PLAIN, Remote, begin, refused, serving, until
+from tests.service.remote import ALL, PLAIN, Remote, begin, refused, said, serving, until
 
 Service = TestClient[Any]
 
@@ -18,8 +18,10 @@ Service = TestClient[Any]
 def test_an_imported_experiment_goes_on_bit_for_bit(client: Service, policy: str) -> None:
     problem = {**PLAIN, "arm": [{"type": "real", "name": "y"}]}
     experiment = begin(client, policy=policy, problem=problem, wait=3600.0, default={"left": 0.0})
+    before: list[str] = []  # ids that the copy knows too
     for k in range(25):
-        experiment.reward(experiment.number(k / 25), left=k / 25)
+        before.append(experiment.id(experiment.number(k / 25)))
+        experiment.reward(before[k], left=k / 25)
     data = experiment.get("/snapshot")
     assert data.headers["content-type"] == "application/octet-stream"
     answer = client.put(f"{ALL}/copy-of-{policy}/snapshot", content=data.content)
@@ -27,19 +29,20 @@ def test_an_imported_experiment_goes_on_bit_for_bit(client: Service, policy: str
     copy = Remote(client, f"copy-of-{policy}")
     until(lambda: copy.get().json()["ready"])
     for k in range(25):
-        made = experiment.decide(0.5).json()
-        assert copy.decide(0.5).json() == made
-        for one in (experiment, copy):
-            one.reward(made["id"], left=0.5)
-            one.reward(k, right=0.5)
+        made = [one.decide(0.5).json() for one in (experiment, copy)]
+        assert said(made[0]) == said(made[1])
+        for one, decision in zip((experiment, copy), made, strict=True):
+            assert one.reward(decision["id"], left=0.5).status_code == 200
+            assert one.reward(before[k], right=0.5).status_code == 200
     mine, theirs = experiment.get().json(), copy.get().json()
     for field in ("seed", "counts", "open", "wait", "default", "bytes", "parameters"):
         assert mine[field] == theirs[field]
     assert theirs["events"] == 1 + 25 + 75
     assert [entry["event"]["type"] for entry in copy.events()[:27]] == ["created"] + ["carried"] * 25 + ["decided"]
-    refused(copy.reward(0, left=0.5), 409, "decision 0 was rewarded with 0.0")
-    assert copy.reward(0, left=0.0).json() == {"accepted": 0, "repeated": 1}
-    assert copy.get("/decisions/0").json()["reward"] == {"left": 0.0, "right": 0.5}
+    refused(copy.reward(made[0]["id"]), 404, "there is no such decision")
+    refused(copy.reward(before[0], left=0.5), 409, "decision 0 was rewarded with 0.0")
+    assert copy.reward(before[0], left=0.0).json() == {"accepted": 0, "repeated": 1}
+    assert copy.get(f"/decisions/{before[0]}").json()["reward"] == {"left": 0.0, "right": 0.5}
     assert copy.events()[0]["event"]["snapshot"] is True
     refused(client.put(f"{ALL}/copy-of-{policy}/snapshot", content=data.content), 409, "exists already")
 

@@ -11,8 +11,9 @@ from litestar.testing import TestClient
 
 from paretozoom.service.experiments import experiment as experiments
 from paretozoom.service.writing import live
-from paretozoom.service.writing.loading import verify
+from paretozoom.service.writing.loading import replay_experiment, verify
 from paretozoom.store import open_store
+from paretozoom.store.events import Expired
 from tests.service.remote import ALL, FULL, Clock, Remote, begin, refused, serving, until
 
 Service = TestClient[Any]
@@ -97,26 +98,32 @@ def test_thousands_expire_in_groups(
         assert counts["expiries"] == 3001
         assert counts["told"] == ({"left": 3001, "right": 3001} if default else {"left": 1})
     store = open_store(tmp_path)
-    whole, checks = verify(store, "shop")
-    assert (whole.counts.expiries, list(checks.values())) == (3001, [True])
+    found = verify(store, "shop")
+    assert (found.fine, len(found.snapshots)) == (True, 1)
+    assert replay_experiment(store, "shop").counts.expiries == 3001
     store.close()
 
 
 def test_many_are_cancelled_in_one_request(client: Service) -> None:
     experiment = begin(client)
-    numbers = [experiment.number() for _ in range(6)]
-    answer = experiment.post("/cancellations", {"decisions": numbers[:3]})
+    ids = [experiment.decide().json()["id"] for _ in range(6)]
+    answer = experiment.post("/cancellations", {"decisions": ids[:3]})
     assert (answer.status_code, answer.json()) == (200, {"cancelled": 3, "repeated": 0})
-    assert experiment.post("/cancellations", {"decisions": numbers[:4]}).json() == {"cancelled": 1, "repeated": 3}
-    experiment.reward(numbers[5], left=1.0)
-    count = experiment.count
-    refused(experiment.post("/cancellations", {"decisions": [numbers[4], numbers[5]]}), 409, "decisions[1]", "a reward")
-    refused(experiment.post("/cancellations", {"decisions": [numbers[4], 999]}), 404, "decisions[1]: decision 999")
+    assert experiment.post("/cancellations", {"decisions": ids[:4]}).json() == {"cancelled": 1, "repeated": 3}
+    experiment.reward(ids[5], left=1.0)
+    count, unknown = experiment.count, experiment.id(999)
+    refused(experiment.post("/cancellations", {"decisions": [ids[4], ids[5]]}), 409, "decisions[1]", "a reward")
+    refused(
+        experiment.post("/cancellations", {"decisions": [ids[4], unknown]}), 404, f"decisions[1]: decision '{unknown}'"
+    )
+    refused(experiment.post("/cancellations", {"decisions": [ids[4], "0000000000-4"]}), 404, "gave no such id")
+    refused(experiment.post("/cancellations", {"decisions": [4]}), 400, "decisions[0]")
     refused(experiment.post("/cancellations", {"decisions": []}), 400, "0 given, expected 1 to")
     assert experiment.count == count
-    assert [experiment.state(number) for number in numbers] == ["cancelled"] * 4 + ["open"] * 2
-    experiment.reward(numbers[4])
-    refused(experiment.post("/cancellations", {"decisions": [numbers[4]]}), 410, "decisions[0]", "all its rewards")
+    states = [experiment.get(f"/decisions/{one}").json()["state"] for one in ids]
+    assert states == ["cancelled"] * 4 + ["open"] * 2
+    experiment.reward(ids[4])
+    refused(experiment.post("/cancellations", {"decisions": [ids[4]]}), 410, "decisions[0]", "all its rewards")
 
 
 @pytest.mark.parametrize("policy", ["linucb", "pareto-ucb1"])
@@ -127,15 +134,18 @@ def test_rewards_of_decisions_that_are_only_in_the_log(
     monkeypatch.setattr(experiments, "KEPT_AT_HAND", 0)
     with serving(tmp_path) as service:
         experiment = begin(service, name="shop", policy=policy)
-        numbers = [experiment.number(k / 20) for k in range(20)]
+        numbers = [experiment.decide(k / 20).json()["id"] for k in range(20)]
         assert experiment.reward(numbers[0]).json() == {"accepted": 1, "repeated": 0}
         experiment.reward(numbers[1], left=0.5)
         assert experiment.reward(numbers[1], left=0.5).json() == {"accepted": 0, "repeated": 1}
         refused(experiment.reward(numbers[1], left=0.25), 409, "was rewarded with 0.5")
         batch = {"rewards": [{"decision": number, "reward": FULL} for number in numbers[2:8]]}
         assert experiment.post("/rewards/batch", batch).json() == {"accepted": 6, "repeated": 0}
-        batch["rewards"] += [{"decision": numbers[8], "reward": {"left": 0.5}}, {"decision": 99, "reward": FULL}]
-        refused(experiment.post("/rewards/batch", batch), 404, "rewards[7]: decision 99")
+        batch["rewards"] += [
+            {"decision": numbers[8], "reward": {"left": 0.5}},
+            {"decision": experiment.id(99), "reward": FULL},
+        ]
+        refused(experiment.post("/rewards/batch", batch), 404, "rewards[7]: decision '", "-99'")
     with serving(tmp_path) as service:
         experiment = Remote(service, "shop")
         until(lambda: experiment.get().json()["ready"])
@@ -144,9 +154,9 @@ def test_rewards_of_decisions_that_are_only_in_the_log(
         assert experiment.reward(numbers[9]).json() == {"accepted": 1, "repeated": 0}
         assert experiment.get().json()["open"] == 11
     store = open_store(tmp_path)
-    whole, checks = verify(store, "shop")
-    assert len(whole.open_decisions) == 11
-    assert list(checks.values()) == [True, True]
+    found = verify(store, "shop")
+    assert (found.fine, len(found.snapshots)) == (True, 2)
+    assert len(replay_experiment(store, "shop").open_decisions) == 11
     store.close()
 
 
@@ -159,17 +169,18 @@ def test_a_decision_that_the_log_tells_otherwise_is_not_learned(
         experiment = begin(service, name="shop", wait=60, default={"left": 0.0})
         clock = Clock(experiment)
         number, fine = experiment.number(), experiment.number()
+        public, other = experiment.id(number), experiment.id(fine)
         with sqlite3.connect(tmp_path / "paretozoom.db") as database:
             change = (
                 "UPDATE events SET body = CAST(replace(CAST(body AS TEXT), '0.5', '0.75') AS BLOB) WHERE number = ?"
             )
             assert database.execute(change, (number,)).rowcount == 1
         for _ in range(2):
-            refused(experiment.reward(number), 503, f"decision {number}: the log is damaged")
+            refused(experiment.reward(public), 503, f"decision {number}: the log is damaged")
         assert "the log is damaged" in caplog.text
-        assert experiment.reward(fine).status_code == 200
+        assert experiment.reward(other).status_code == 200
         clock.now += 61
         experiment.decide()
         until(lambda: experiment.get().json()["counts"]["expiries"] == 1)
-        [expired] = [entry["event"] for entry in experiment.events() if entry["event"]["type"] == "expired"]
-        assert (expired["number"], expired["reward"]) == (number, None)
+        stored = service.app.state.experiments.store.read("shop", number=number)
+        assert [entry.event.reward for entry in stored if isinstance(entry.event, Expired)] == [None]

@@ -13,32 +13,38 @@ from paretozoom.remote.client import Client, RemoteExperiment
 from paretozoom.remote.errors import ServiceError
 from paretozoom.service.writing.loading import replay_experiment
 from paretozoom.store import open_store
-from tests.postgres import OwnServer, Server, postgres_server, postgres_url
+from tests.postgres import OwnServer, Server, fresh_database, postgres_server, postgres_url
 from tests.service.crashing import NAME, PROBLEM, Acknowledged, kill_under_load, serving, under_load
 
 __all__ = ["postgres_server", "postgres_url"]  # fixtures
 
 
 def test_nothing_acknowledged_is_lost_when_the_service_is_killed(tmp_path: Path) -> None:
-    book = kill_under_load(tmp_path, kills=2, clients=4, policy="random")
+    book = kill_under_load(tmp_path / "one", tmp_path / "other", kills=2, clients=4, policy="random")
     assert len(book.rewards) > 10
+    assert book.turned_away > 0
 
 
-def test_nor_with_postgresql(postgres_url: str) -> None:
-    book = kill_under_load(postgres_url, kills=1, clients=4, policy="random")
+def test_nor_with_postgresql(postgres_server: Server, postgres_url: str) -> None:
+    with fresh_database(postgres_server) as other:
+        book = kill_under_load(postgres_url, other, kills=2, clients=4, policy="random")
     assert len(book.rewards) > 10
+    assert book.turned_away > 0
 
 
 @pytest.mark.proof
 def test_thirty_kills(tmp_path: Path) -> None:
-    book = kill_under_load(tmp_path, kills=30, clients=8, policy="pareto-zoom")
+    book = kill_under_load(tmp_path / "one", tmp_path / "other", kills=30, clients=8, policy="pareto-zoom")
     assert len(book.rewards) > 1000
+    assert book.turned_away > 0
 
 
 @pytest.mark.proof
-def test_thirty_kills_with_postgresql(postgres_url: str) -> None:
-    book = kill_under_load(postgres_url, kills=30, clients=8, policy="pareto-zoom")
+def test_thirty_kills_with_postgresql(postgres_server: Server, postgres_url: str) -> None:
+    with fresh_database(postgres_server) as other:
+        book = kill_under_load(postgres_url, other, kills=30, clients=8, policy="pareto-zoom")
     assert len(book.rewards) > 1000
+    assert book.turned_away > 0
 
 
 def test_a_graceful_end_finishes_what_it_began_and_saves_a_snapshot(tmp_path: Path) -> None:
@@ -85,12 +91,13 @@ def test_the_database_ends_and_comes_back(postgres_server: Server, postgres_url:
     store.close()
 
 
-def play_on(experiment: RemoteExperiment, book: list[int]) -> None:
-    """Decide and reward for ever, noting the numbers of what was acknowledged."""
+def play_on(experiment: RemoteExperiment, book: list[int], ids: list[str]) -> None:
+    """Decide and reward for ever, noting the numbers and ids of what was acknowledged."""
     while True:
         decisions = experiment.ask_many([[0.5]] * 50)
         experiment.tell_many(decisions, [[1.0, 0.0]] * 50)
         book.append(decisions[-1].number)
+        ids.append(decisions[-1].id)
 
 
 def test_a_full_disk_is_said_and_harms_nothing(tmp_path: Path) -> None:
@@ -101,9 +108,15 @@ def test_a_full_disk_is_said_and_harms_nothing(tmp_path: Path) -> None:
         largest = max(file.stat().st_size for file in tmp_path.iterdir() if file.is_file())
         resource.prlimit(service.process.pid, resource.RLIMIT_FSIZE, (largest + 300_000, resource.RLIM_INFINITY))
         book: list[int] = []
+        last: list[str] = []
         with pytest.raises(ServiceError, match="507: the store has no space left"):
-            play_on(experiment, book)
+            play_on(experiment, book, last)
         assert book
+        assert experiment.describe()["counts"]["decisions"] > book[-1]
+        experiment.front([0.5])
+        client._http.get(f"/v1/experiments/{NAME}/events").raise_for_status()
+        client._http.get(f"/v1/experiments/{NAME}/decisions/{last[-1]}").raise_for_status()
+        client._http.get("/ready").raise_for_status()
         resource.prlimit(service.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         decision = experiment.ask([0.5])
         experiment.tell(decision, [1.0, 0.0])

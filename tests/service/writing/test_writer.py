@@ -16,11 +16,12 @@ from paretozoom.records import Refused
 from paretozoom.service.declined import Declined
 from paretozoom.service.experiments.experiment import Experiment
 from paretozoom.service.experiments.pending import NotOpen
+from paretozoom.service.writing.lane import Lane
 from paretozoom.service.writing.live import LiveExperiments
 from paretozoom.service.writing.loading import load_experiment, replay_experiment
 from paretozoom.service.writing.writer import Writer
-from paretozoom.store import Addition, Away, Entry, Store, open_store
-from paretozoom.store.events import Created, Paused
+from paretozoom.store import Addition, Away, Entry, Full, Store, open_store
+from paretozoom.store.events import Created, Decided, Paused
 
 PROBLEM = Problem(context=[Real("x")], arm=[Real("y")], objectives=[Objective("a"), Objective("b")])
 WAIT = 10.0
@@ -231,7 +232,8 @@ def test_a_failed_commit_leaves_no_trace(tmp_path: Path, written: bool) -> None:
         assert before == replay_experiment(store, "t", 2).digest()
         assert first.decision.number == 0
         assert service.digest() == replay_experiment(store, "t").digest()
-        assert [entry.event.request for entry in store.read("t", 1)] == [None, "q"]
+        made = [entry.event for entry in store.read("t") if isinstance(entry.event, Decided)]
+        assert [event.request for event in made] == [None, "q"]
         await service.stop()
 
     asyncio.run(scenario())
@@ -263,8 +265,8 @@ def test_a_deadline_that_came_is_looked_at_once(tmp_path: Path, monkeypatch: pyt
         await service.start(wait=WAIT)
         decided = await service.submit(lambda pending: pending.decide([0.1]))
         await service.submit(lambda pending: pending.reward(decided.decision.number, [1.0, 0.0]))
-        serve = service.writer._serve
-        monkeypatch.setattr(service.writer, "_serve", lambda group: looked.append(group) or serve(group))
+        serve = Lane._serve
+        monkeypatch.setattr(Lane, "_serve", lambda lane, group: looked.append(group) or serve(lane, group))
         clock[0] = WAIT + 1
         await service.submit(lambda pending: pending.pause("ops"))
         await asyncio.sleep(0.05)
@@ -279,3 +281,32 @@ def test_a_log_that_skips_an_entry_is_refused() -> None:
     experiment = Experiment("t", Entry(1, 0.0, Created(PROBLEM, "random", {}, 1, 1, by="test")))
     with pytest.raises(Refused, match="entry 3 comes after 1"):
         experiment.fold(Entry(3, 0.0, Paused("ops")))
+
+
+@pytest.mark.parametrize("waiting", [0, 3])
+def test_what_was_learned_stays_when_there_is_no_space(tmp_path: Path, waiting: int) -> None:
+    """Nothing was written, so nothing need be read again; what expired meanwhile is written down later."""
+
+    async def scenario() -> None:
+        clock = [0.0]
+        store = Failing(open_store(tmp_path))
+        service = Service(store, now=lambda: clock[0])
+        await service.start(wait=WAIT)
+        for _ in range(waiting):
+            await service.submit(lambda pending: pending.decide([0.1]))
+        experiment = service.experiments.find("t")
+        clock[0] = WAIT + 1 if waiting else 1.0
+        store.failures = [(Full("no space"), False)]
+        with pytest.raises(Declined, match="no space left") as error:
+            await service.submit(lambda pending: pending.decide([0.2]))
+        assert error.value.status == 507
+        assert service.experiments.find("t") is experiment
+        assert experiment.counts.expiries == 0
+        clock[0] += 2
+        assert (await service.submit(lambda pending: pending.decide([0.2]))).decision.number == waiting
+        assert experiment.counts.expiries == waiting
+        assert service.experiments.find("t") is experiment
+        assert service.digest() == replay_experiment(store, "t").digest()
+        await service.stop()
+
+    asyncio.run(scenario())

@@ -24,6 +24,9 @@ def upgrade() -> None:
         sa.Column("id", KEY, primary_key=True),
         sa.Column("name", sa.String(80), nullable=False, unique=True),
         sa.Column("head", sa.BigInteger, nullable=False),
+        sa.Column("chain", sa.LargeBinary, nullable=False),
+        sa.Column("pruned", sa.BigInteger, nullable=False),
+        sa.Column("root", sa.LargeBinary, nullable=False),
     )
     op.create_table(
         "events",
@@ -32,7 +35,9 @@ def upgrade() -> None:
         sa.Column("time", sa.Double, nullable=False),
         sa.Column("number", sa.BigInteger),
         sa.Column("request", sa.String(200)),
+        sa.Column("salt", sa.LargeBinary, nullable=False),
         sa.Column("body", sa.LargeBinary, nullable=False),
+        sa.Column("chain", sa.LargeBinary, nullable=False),
         sqlite_with_rowid=False,
     )
     number: sa.ColumnClause[int] = sa.column("number")
@@ -57,6 +62,7 @@ def upgrade() -> None:
         sa.Column("log", KEY, sa.ForeignKey("logs.id"), primary_key=True),
         sa.Column("seq", sa.BigInteger, primary_key=True),
         sa.Column("pinned", sa.Boolean, nullable=False),
+        sa.Column("digest", sa.LargeBinary, nullable=False),
         sa.Column("body", sa.LargeBinary, nullable=False),
     )
     if engine == "sqlite":

@@ -1,0 +1,1 @@
+"""What tasks drawn at random are made of: contexts, means, and the problem that shows them."""

@@ -1,0 +1,105 @@
+"""Databases that hang, are locked by somebody, or are shared by many: answers come soon, and the service recovers."""
+
+from __future__ import annotations
+
+import signal
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from paretozoom.service import Limits
+from paretozoom.service.writing.loading import load_experiment, replay_experiment
+from paretozoom.store import open_store
+from paretozoom.store.sqlite import FILE
+from tests.postgres import OwnServer, Server, postgres_server, postgres_url
+from tests.service.crashing import Service
+from tests.service.remote import PLAIN, begin, refused, serving, until
+from tests.store.test_postgres import own_server, run, stopped
+
+__all__ = ["own_server", "postgres_server", "postgres_url"]
+
+IMPATIENT = Limits(seconds_to_answer=1.5)
+
+
+@contextmanager
+def locked(url: str) -> Iterator[None]:
+    """Somebody has locked a table of a store in PostgreSQL."""
+    with psycopg.connect(url) as somebody:
+        somebody.execute("LOCK TABLE events IN ACCESS EXCLUSIVE MODE")
+        yield
+
+
+@contextmanager
+def written_to(folder: Path) -> Iterator[None]:
+    """Another process writes to a store in a folder, and takes its time."""
+    other = sqlite3.connect(folder / FILE)
+    other.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    finally:
+        other.rollback()
+        other.close()
+
+
+def check_recovery(where: Path | str, fault: Callable[[Any], AbstractContextManager[None]]) -> None:
+    """While the store hangs, all is declined, and nobody is sent here; afterwards all is as it was."""
+    store = open_store(where)
+    with serving(store, limits=IMPATIENT) as client:
+        experiment = begin(client, "prices")
+        number = experiment.number(request_id="before")
+        with fault(where):
+            refused(experiment.decide(request_id="during"), 503)
+            until(lambda: client.get("/ready").status_code == 503)
+            refused(client.get("/ready"), 503, "the store")
+            assert client.get("/live").status_code == 200
+            assert experiment.reward(number).status_code == 503
+        until(lambda: client.get("/ready").status_code == 200)
+        until(lambda: experiment.reward(number).status_code == 200)
+        assert experiment.number(request_id="before") == number
+        assert experiment.number(request_id="during") == number + 1
+        live = client.app.state.experiments.find("prices").digest()
+        assert live == replay_experiment(store, "prices").digest() == load_experiment(store, "prices")[0].digest()
+
+
+def test_a_table_that_somebody_has_locked(postgres_url: str, lightly: None) -> None:
+    check_recovery(postgres_url, locked)
+
+
+def test_a_server_that_hangs(own_server: OwnServer, postgres_url: str, lightly: None) -> None:
+    check_recovery(postgres_url, stopped)
+
+
+def test_another_writer_to_the_file(tmp_path: Path, lightly: None) -> None:
+    check_recovery(tmp_path, written_to)
+
+
+def test_a_store_that_hangs_does_not_keep_the_service_from_ending(own_server: OwnServer, postgres_url: str) -> None:
+    service = Service(postgres_url).wait()
+    with stopped(postgres_url):
+        service.end(signal.SIGTERM)
+    assert service.process.returncode is not None
+
+
+def test_a_thousand_experiments_in_a_server_of_a_hundred_connections(
+    postgres_server: Server, postgres_url: str, lightly: None
+) -> None:
+    most = int(run(postgres_url, "SHOW max_connections")[0][0])
+    if most > 100:
+        pytest.skip("the server takes more connections")
+    names = [f"prices-{k}" for k in range(1_000)]
+    with serving(open_store(postgres_url)) as client:
+        for name in names:
+            body = {"name": name, "problem": PLAIN, "policy": "random", "seed": 7}
+            assert client.post("/v1/experiments", json=body).status_code == 201
+        refused(client.post("/v1/experiments", json={"name": "more", "problem": PLAIN, "policy": "random"}), 429)
+    with serving(open_store(postgres_url)) as client:
+        for name in names[::50]:
+            answer = client.post(f"/v1/experiments/{name}/decisions", json={"context": {"x": 0.5}})
+            assert answer.status_code == 201, answer.text
+        assert len(client.get("/v1/experiments").json()["experiments"]) == 1_000
+        assert client.get("/ready").status_code == 200
