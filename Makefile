@@ -4,6 +4,8 @@ BIN := $(VENV)/bin
 
 # Dozens of processes import everything: bytecode is kept, also where the machine says otherwise.
 export PYTHONDONTWRITEBYTECODE :=
+# Tests run beside each other: threads of a matrix product would only wait for each other.
+export OPENBLAS_NUM_THREADS := 1
 
 .PHONY: reproduce test check kernels pytest bounds prove clean
 

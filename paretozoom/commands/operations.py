@@ -51,12 +51,20 @@ def serve(
     access_log: Annotated[
         bool, typer.Option("--access-log", help="A line of the log for each answer, which says who asked.")
     ] = False,
+    standby: Annotated[
+        bool, typer.Option("--standby", help="While another service runs on the store, wait until it has ended.")
+    ] = False,
 ) -> None:
     """Serve decisions over HTTP: two requests, one for an arm and one for its reward."""
+    from paretozoom.service.running import log_in_json
     from paretozoom.service.running import serve as run
+    from paretozoom.service.writing.store_lock import wait_for_store
 
     _admit(policy)
     with _open(store, durability, new=True) as opened:
+        if standby:
+            log_in_json()
+            wait_for_store(opened)
         run(opened, host, port, access_log=access_log)
 
 
@@ -143,6 +151,32 @@ def repair(
         if experiment not in opened.logs():
             raise Refused(f"experiment: {experiment!r} is not one of {list(opened.logs())!r}")
         print(f"{experiment}: {run(opened, experiment, cut=cut)}")
+
+
+@app.command()
+def upgrade(
+    store: At = str(FOLDER),
+    check: Annotated[bool, typer.Option("--check", help="Only say what would be done, and change nothing.")] = False,
+    policy: Policies = None,
+) -> None:
+    """Bring the tables to the form of this version, and say which experiments it can go on with."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from paretozoom.service.writing.loading import trouble_with
+
+    _admit(policy)
+    table = Table("experiment", "with this version", box=None)
+    troubles = 0
+    with _open(store, "fsync", migrate=not check) as opened:
+        for name in opened.logs():
+            if not name.startswith("_"):
+                trouble = trouble_with(opened, name)
+                troubles += trouble is not None
+                table.add_row(name, trouble or "fine")
+    Console(highlight=False).print(table)
+    if troubles:
+        raise typer.Exit(1)
 
 
 @app.command()
@@ -241,14 +275,15 @@ def _seconds(text: str) -> float:
 
 
 @contextmanager
-def _open(where: str, durability: str, *, new: bool = False) -> Iterator[Store]:
+def _open(where: str, durability: str, *, new: bool = False, migrate: bool = True) -> Iterator[Store]:
     from paretozoom.store import FILE, StoreError, open_store
 
     shown = where.rpartition("@")[2] if "://" in where else where  # a password may come before
     if not new and "://" not in where and not (Path(where) / FILE).is_file():
         raise Refused(f"store: {shown!r} has no {FILE}: nobody has served from it yet")
     try:
-        opened: Any = open_store(where if "://" in where else Path(where), durability=durability)
+        place = where if "://" in where else Path(where)
+        opened: Any = open_store(place, durability=durability, migrate=migrate)
     except StoreError as error:
         raise Refused(f"store: {shown!r} cannot be opened ({error})") from error
     try:

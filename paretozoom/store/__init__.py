@@ -44,8 +44,10 @@ __all__ = [
 DURABILITIES = ("commit", "fsync")
 
 
-def open_store(where: Path | str, *, durability: str = "commit") -> Store:
+def open_store(where: Path | str, *, durability: str = "commit", migrate: bool = True) -> Store:
     """The store in a folder (SQLite), or at a URL that begins with postgresql://; made if there is none.
+
+    Tables of an older form are brought to the newest; without `migrate` they are refused instead.
 
     >>> open_store("mysql://host/base")
     Traceback (most recent call last):
@@ -62,10 +64,10 @@ def open_store(where: Path | str, *, durability: str = "commit") -> Store:
         if kind:
             from paretozoom.store.postgres import Postgres
 
-            return SqlStore(Postgres(str(where), durability))
+            return SqlStore(Postgres(str(where), durability), migrate=migrate)
         from paretozoom.store.sqlite import Sqlite
 
-        return SqlStore(Sqlite(Path(where), durability))
+        return SqlStore(Sqlite(Path(where), durability), migrate=migrate)
     except ModuleNotFoundError as error:
         name = str(error.name).partition(".")[0]
         extra = "postgres" if name == "psycopg" else "service"

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from paretozoom.records import Refused
 from paretozoom.store.base import Damaged
 from paretozoom.store.events import Erased, from_json, to_json
-from paretozoom.store.rows import Row, chain_of, digest_of, read_row
+from paretozoom.store.rows import Row, chain_of, digest_of, is_digest, read_row
 from paretozoom.store.tables import events, logs, snapshots
 
 AT_ONCE = 5_000
@@ -70,7 +70,8 @@ def damaged_rows(connection: sa.Connection, log: Any) -> list[int]:
             found.append(row.seq)
         elif row.chain != chains[0] and found[-1:] == [seq]:
             found.pop()  # nothing but the checksum of that entry was changed
-        seq, stored, computed = row.seq, _bytes(row.chain), chains[1]
+        seq, stored = row.seq, _bytes(row.chain)
+        computed = stored if row.chain in chains else chains[0]
     found += range(seq + 1, log.head + 1)
     return found
 
@@ -129,7 +130,7 @@ def _digest(row: Any) -> bytes:
         event = from_json(row.body)
     except Refused:
         event = None
-    if isinstance(event, Erased):
+    if isinstance(event, Erased) and is_digest(event.digest):
         return bytes.fromhex(event.digest)
     return digest_of(_bytes(row.salt), _bytes(row.body))
 

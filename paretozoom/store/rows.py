@@ -20,6 +20,7 @@ from paretozoom.store.events import Decided, Entry, Erased, Event, from_json, nu
 
 SALT = 16  # bytes
 _request = re.compile(r"[^\0\ud800-\udfff]{0,200}")  # what every kind of database can hold
+_digest = re.compile("[0-9a-f]{64}")
 _time = struct.Struct(">d")
 
 
@@ -85,31 +86,36 @@ def to_rows(events: Sequence[Event], after: int, time: float, chain: bytes) -> l
 
 def read_rows(log: str, rows: Sequence[Any], after: int, chain: bytes) -> Iterator[Entry]:
     """The entries of rows, each checked against the one before; raises `Damaged` where one is not what was written."""
+    sha256, pack = hashlib.sha256, _time.pack
     for row in rows:
-        if row.seq != after + 1:
+        seq, time, _, _, salt, body, stored = row
+        if seq != after + 1:
             raise Damaged(f"log {log!r}: entry {after + 1} is missing", after + 1)
         entry = read_row(log, row)
-        digest = bytes.fromhex(entry.event.digest) if isinstance(entry.event, Erased) else digest_of(row.salt, row.body)
-        chain = chain_of(chain, row.time, digest)
-        if chain != row.chain:
-            raise Damaged(f"log {log!r}: entry {row.seq} is damaged: its checksum is another", row.seq)
-        after = row.seq
+        event = entry.event
+        digest = bytes.fromhex(event.digest) if isinstance(event, Erased) else sha256(salt + body).digest()
+        chain = sha256(chain + pack(time) + digest).digest()  # as in chain_of
+        if chain != stored:
+            raise Damaged(f"log {log!r}: entry {seq} is damaged: its checksum is another", seq)
+        after = seq
         yield entry
 
 
 def read_row(log: str, row: Any) -> Entry:
     """The entry of a row, which is checked as far as it says the same thing twice."""
-    if not (isinstance(row.salt, bytes) and isinstance(row.body, bytes) and isinstance(row.chain, bytes)):
-        raise Damaged(f"log {log!r}: entry {row.seq} is damaged: it is of another type", row.seq)
+    seq, time, number, request, salt, body, chain = row
+    if not (type(salt) is type(body) is type(chain) is bytes):
+        raise Damaged(f"log {log!r}: entry {seq} is damaged: it is of another type", seq)
     try:
-        event = from_json(row.body)
+        event = from_json(body)
     except Refused as error:
-        raise Damaged(f"log {log!r}: entry {row.seq} is damaged; {error}", row.seq) from error
-    if isinstance(event, Erased) and row.salt:
-        raise Damaged(f"log {log!r}: entry {row.seq} is damaged: it was erased, but not its salt", row.seq)
-    if (row.number, row.request) != (number_of_decision(event), request_of(event)):
-        raise Damaged(f"log {log!r}: entry {row.seq} is damaged: it is kept as if of another decision", row.seq)
-    return Entry(row.seq, row.time, event)
+        raise Damaged(f"log {log!r}: entry {seq} is damaged; {error}", seq) from error
+    if isinstance(event, Erased) and (salt or not is_digest(event.digest)):
+        raise Damaged(f"log {log!r}: entry {seq} is damaged: it was erased, but not as it should be", seq)
+    made = event.request if isinstance(event, Decided) else None
+    if number != number_of_decision(event) or request != made:
+        raise Damaged(f"log {log!r}: entry {seq} is damaged: it is kept as if of another decision", seq)
+    return Entry(seq, time, event)
 
 
 def request_of(event: Event) -> str | None:
@@ -124,6 +130,15 @@ def request_of(event: Event) -> str | None:
     if not is_request(event.request):
         raise Refused(f"request: {event.request!r} is not a text of at most 200 characters without the character 0")
     return event.request
+
+
+def is_digest(text: str) -> bool:
+    """Whether it is a digest as a tombstone says it.
+
+    >>> is_digest("00" * 32), is_digest("00")
+    (True, False)
+    """
+    return _digest.fullmatch(text) is not None
 
 
 def is_request(text: str) -> bool:

@@ -15,7 +15,20 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from paretozoom.records import Refused
-from paretozoom.store import Addition, Conflict, Damaged, Entry, Event, Locked, Store, StoreError, open_store, sql
+from paretozoom.store import (
+    Addition,
+    Conflict,
+    Damaged,
+    Entry,
+    Event,
+    Locked,
+    Store,
+    StoreError,
+    migrating,
+    open_store,
+    reading,
+    sql,
+)
 from paretozoom.store.events import Activated, Cancelled, Paused, Rewarded, to_json
 from tests.store.samples import EVENTS, LOCK, OPEN, decided, running
 
@@ -261,14 +274,14 @@ class StoreContract:
         add(store, "other", *pauses(3))
         add(store, "prices", *pauses(7))
         for at_once in (2, 7, 10):
-            monkeypatch.setattr(sql, "AT_ONCE", at_once)
+            monkeypatch.setattr(reading, "AT_ONCE", at_once)
             for after in (-1, 0, 1, 4, 6, 7, 8, 2**63):
                 for until in (None, 0, 1, 3, 6, 7, 8, 10**30):
                     last = 7 if until is None else min(until, 7)
                     assert places(store.read("prices", after, until)) == list(range(max(after, 0) + 1, last + 1))
 
     def test_what_is_said_of_a_decision(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(sql, "AT_ONCE", 2)
+        monkeypatch.setattr(reading, "AT_ONCE", 2)
         about = [
             decided(0),
             decided(1),
@@ -291,8 +304,8 @@ class StoreContract:
             assert places(store.read("prices", number=number)) == []
 
     def test_the_decisions_of_requests(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(sql, "AT_ONCE", 2)
-        monkeypatch.setattr(sql, "SOUGHT_AT_ONCE", 2)
+        monkeypatch.setattr(reading, "AT_ONCE", 2)
+        monkeypatch.setattr(reading, "SOUGHT_AT_ONCE", 2)
         requests = ["c", None, "a", "ä", "", "A", "b"]
         add(store, "other", decided(9, "z"))
         add(store, "prices", *(decided(k, request) for k, request in enumerate(requests)))
@@ -528,9 +541,9 @@ class StoreContract:
     ) -> None:
         add(store, "prices", *pauses(2))
         (tmp_path / "v3.py").write_text(NEXT_MIGRATION)
-        usual = sql._alembic
+        usual = migrating.alembic_config
         with monkeypatch.context() as newer:
-            newer.setattr(sql, "_alembic", lambda: with_migrations(usual(), tmp_path))
+            newer.setattr(migrating, "alembic_config", lambda: with_migrations(usual(), tmp_path))
             migrated = open_store(where)
             assert names(migrated.read("prices")) == ["1", "2"]
             migrated.close()

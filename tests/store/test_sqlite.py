@@ -19,10 +19,11 @@ from paretozoom.records import Refused
 from paretozoom.store import Addition, Away, Busy, Full, ReadOnly, Store, StoreError, open_store, sqlite
 from paretozoom.store.events import Paused
 from tests.store.contract import StoreContract, add, names, pauses, places
+from tests.store.contract_removing import RemovingContract
 from tests.store.samples import decided, opened, resident
 
 
-class TestSqlite(StoreContract):
+class TestSqlite(StoreContract, RemovingContract):
     """The contract, in a folder."""
 
     @pytest.fixture

@@ -34,11 +34,11 @@ FAILURES = {
     403: "the token does not allow this",
     404: "there is no such experiment or decision",
     409: "it contradicts what was said before",
-    410: "it is over: expired, cancelled or retired",
+    410: "it is over: expired, cancelled, erased or retired",
     413: "the body is too large",
     415: "the body is not of the type that is wanted",
     429: "a limit is reached",
-    503: "the store cannot be reached, or kernels are being compiled; nothing was acknowledged",
+    503: "the store cannot be reached, the experiment is damaged, or kernels are compiled; nothing was acknowledged",
     507: "the store has no space left; nothing was written",
 }
 WHY_NOT = {

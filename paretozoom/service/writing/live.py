@@ -111,7 +111,7 @@ class LiveExperiment:
     def state(self) -> Experiment:
         """The experiment, if it is known how far it is."""
         if self.damage is not None:
-            raise Declined(503, f"experiment {self.name!r}: is damaged, and others go on: {self.damage}")
+            raise Declined(503, f"experiment {self.name!r}: cannot be served, and others go on: {self.damage}")
         if self.experiment is None:
             raise Declined(503, f"experiment {self.name!r}: the store cannot be reached")
         return self.experiment

@@ -74,6 +74,16 @@ def _from_snapshot(store: Store, name: str, seq: int, until: int | None) -> Expe
     return fold_all(experiment, store.read(name, seq, until), lambda numbers: entries_about(store, name, numbers))
 
 
+def trouble_with(store: Store, name: str) -> str | None:
+    """Why an experiment could not be served, if it could not."""
+    try:
+        load_experiment(store, name)
+    except Exception as error:
+        _unless_away(error)
+        return str(error)
+    return None
+
+
 class Findings(msgspec.Struct):
     """What is found of an experiment when all that is stored of it is looked at.
 

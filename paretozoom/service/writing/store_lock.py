@@ -2,9 +2,31 @@
 
 from __future__ import annotations
 
-from paretozoom.store import Lock, Locked, Store
+import logging
+import time
+
+from paretozoom.store import Away, Lock, Locked, Store
 
 RESERVED = "_service"  # locked like a log, but never written to; experiments begin with a letter or a digit
+
+
+log = logging.getLogger("paretozoom")
+SECONDS_BETWEEN_TRIES = 0.5
+
+
+def wait_for_store(store: Store) -> None:
+    """Until no other service runs on a store."""
+    lock, said = StoreLock(store), False
+    while True:
+        try:
+            lock.acquire()
+        except (Locked, Away) as error:
+            if not said:
+                log.warning("standing by", extra={"why": str(error)})
+            said = True
+            time.sleep(SECONDS_BETWEEN_TRIES)
+        else:
+            return lock.release()
 
 
 class StoreLock:

@@ -16,7 +16,7 @@ from paretozoom.records import Refused
 from paretozoom.service.experiments import policies
 from paretozoom.service.experiments.policies import admit
 from paretozoom.service.writing.loading import replay_experiment, verify
-from tests.service.remote import ALL, PLAIN, Process, Remote, begin, command, refused, serving, until
+from tests.service.remote import ALL, PLAIN, Process, Remote, begin, refused, serving, until
 from tests.store.samples import opened
 
 NAME = "mine-1"
@@ -137,10 +137,13 @@ def test_requests_import_nothing(
 def test_a_service_without_the_policy_says_what_it_lacks(shop: Path, folder: Path, lightly: None) -> None:
     with serving(folder) as client:
         play(begin(client, NAME, policy="mine"))
-    done = command("serve", "--store", str(folder), "--port", "0")
-    assert done.returncode == 2
-    assert "policy: 'mine' is not one of [" in done.stderr
-    assert "one of your own is let in by the service's --policy" in done.stderr
+        play(begin(client, "other"))
+    policies._admitted.clear()
+    with serving(folder) as client:
+        words = "policy: 'mine' is not one of [", "one of your own is let in by the service's --policy"
+        refused(Remote(client, NAME).decide(), 503, "cannot be served, and others go on", *words)
+        assert client.get("/ready").text == f"ready\ndamaged: {NAME}\n"
+        assert Remote(client, "other").decide().status_code == 201
 
 
 def test_impossible_places_are_refused(shop: Path, tmp_path: Path) -> None:
@@ -200,7 +203,9 @@ def test_the_operator_says_so_on_the_command_line(shop: Path, folder: Path, more
         assert process.stop() == 0
     policies._admitted.clear()
     arguments = ["replay", "--store", str(folder)]
-    assert isinstance(CliRunner().invoke(commands, arguments).exception, Refused)
+    done = CliRunner().invoke(commands, arguments)
+    assert done.exit_code == 1
+    assert "policy: 'mine' is not one of [" in done.stderr
     done = CliRunner().invoke(commands, [*arguments, *options], env={"COLUMNS": "120"})
     assert done.exit_code == 0
     assert "mine" in done.output

@@ -98,6 +98,7 @@ def test_a_change_behind_an_erasure_is_noticed(folder: Path, lightly: None) -> N
         seq = next(entry.seq for entry in store.read(NAME) if isinstance(entry.event, Erased))
     for change in (
         'body = CAST(replace(CAST(body AS TEXT), \'"digest":"\', \'"digest":"00\') AS BLOB)',
+        'body = CAST(replace(CAST(body AS TEXT), \'"digest":"\', \'"digest":"z\') AS BLOB)',
         "number = 3",
         "salt = x'00'",
     ):
@@ -186,7 +187,7 @@ def test_a_damaged_experiment_can_be_deleted(folder: Path, lightly: None) -> Non
         base.execute("UPDATE events SET body = '{}' WHERE seq = 3")
     base.close()
     with serving(folder) as client:
-        refused(client.get(f"{ALL}/{NAME}"), 503, "is damaged")
+        refused(client.get(f"{ALL}/{NAME}"), 503, "is damaged", "cannot be served")
         assert client.delete(f"{ALL}/{NAME}").status_code == 204
         assert client.get("/ready").text == "ready\n"
         assert client.post(ALL, json=new(NAME)).status_code == 201

@@ -116,7 +116,7 @@ def test_a_full_disk_is_said_and_harms_nothing(tmp_path: Path) -> None:
         experiment.front([0.5])
         client._http.get(f"/v1/experiments/{NAME}/events").raise_for_status()
         client._http.get(f"/v1/experiments/{NAME}/decisions/{last[-1]}").raise_for_status()
-        client._http.get("/ready").raise_for_status()
+        client._http.get("/v1/experiments").raise_for_status()
         resource.prlimit(service.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         decision = experiment.ask([0.5])
         experiment.tell(decision, [1.0, 0.0])

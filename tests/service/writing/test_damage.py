@@ -119,7 +119,7 @@ def test_a_damaged_entry_stays_in_its_experiment(lived: Path, how: str, caplog: 
         bad, good = Remote(client, BAD), Remote(client, GOOD)
         assert client.get("/ready").text == "ready\ndamaged: damaged\n"
         for answer in (bad.get(), bad.decide(), bad.reward("0000000000-0"), bad.get("/front"), bad.get("/snapshot")):
-            refused(answer, 503, "experiment 'damaged': is damaged, and others go on: log 'damaged': entry 4")
+            refused(answer, 503, "experiment 'damaged': cannot be served, and others go on: log 'damaged': entry 4")
         refused(bad.get("/events"), 503, "what is stored is damaged: log 'damaged': entry 4")
         assert len(bad.events(limit=10)) == 10
         assert client.get(ALL).json()["damaged"].keys() == {BAD}
@@ -222,7 +222,7 @@ def test_a_page_that_the_disk_lost_stays_in_its_experiment(folder: Path, lightly
     (folder / FILE).write_bytes(data)
     with serving(folder) as client:
         bad, good = Remote(client, BAD), Remote(client, GOOD)
-        refused(bad.decide(), 503, "is damaged, and others go on")
+        refused(bad.decide(), 503, "cannot be served, and others go on")
         assert good.reward(good.number()).status_code == 200
     done = run("replay", "--store", str(folder))
     assert done.exit_code == 1
