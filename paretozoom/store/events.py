@@ -186,6 +186,7 @@ class Carried(msgspec.Struct, frozen=True, tag="carried"):
     deferred: bool
     made: float
     shown: float
+    subject: str | None = None
 
 
 class Erased(msgspec.Struct, frozen=True, tag="erased", omit_defaults=True):

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from paretozoom.records import Decision, Refused, Snapshot
+from paretozoom.records import Refused, Snapshot
 from paretozoom.service.experiments.experiment import Experiment
 from paretozoom.service.experiments.open_decisions import PREFIX
 from paretozoom.store.events import Carried, Decided, Entry, Rewarded
@@ -18,21 +18,22 @@ FIELD = "carried"  # of a snapshot's header
 def with_carried(snapshot: Snapshot, entries: Iterable[Entry]) -> Snapshot:
     """A snapshot of an experiment with its open decisions whole, from what its log says of them."""
     seq: int = snapshot.header["experiment"]["seq"]
-    decisions: dict[int, Decision] = {}
+    made_by: dict[int, Decided | Carried] = {}
     rewards: dict[int, dict[str, float]] = {}
     for entry in entries:
         event = entry.event
         if isinstance(event, (Decided, Carried)):
-            decisions[event.decision.number] = event.decision
+            made_by[event.decision.number] = event
         if entry.seq <= seq and isinstance(event, (Rewarded, Carried)):
             number = event.number if isinstance(event, Rewarded) else event.decision.number
             rewards.setdefault(number, {}).update(event.reward)
     columns = (snapshot.arrays[PREFIX + name].tolist() for name in ("number", "deferred", "made", "shown"))
     carried = []
     for number, deferred, made, shown in zip(*columns, strict=True):
-        if number not in decisions:
+        if number not in made_by:
             raise Refused(f"log: says nothing of decision {number}, which is open")
-        carried.append(Carried(decisions[number], rewards.get(number, {}), deferred, made, shown))
+        event = made_by[number]
+        carried.append(Carried(event.decision, rewards.get(number, {}), deferred, made, shown, event.subject))
     return Snapshot({**snapshot.header, FIELD: msgspec.to_builtins(carried)}, snapshot.arrays)
 
 

@@ -21,7 +21,7 @@ async def find_subjects(
         found, last = set(), after
         for entry in experiments.store.read(name, after):
             last = entry.seq
-            if isinstance(entry.event, Decided) and entry.event.subject in subjects:
+            if isinstance(entry.event, (Carried, Decided)) and entry.event.subject in subjects:
                 found.add(entry.event.decision.number)
         return found, last
 

@@ -13,7 +13,6 @@ from paretozoom.service.experiments import experiment as experiments
 from paretozoom.service.writing import live
 from paretozoom.service.writing.loading import replay_experiment, verify
 from paretozoom.store import open_store
-from paretozoom.store.events import Expired
 from tests.service.remote import ALL, FULL, Clock, Remote, begin, refused, serving, until
 
 Service = TestClient[Any]
@@ -160,8 +159,16 @@ def test_rewards_of_decisions_that_are_only_in_the_log(
     store.close()
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE events SET body = CAST(replace(CAST(body AS TEXT), '0.5', '0.75') AS BLOB) WHERE number = ?",
+        "UPDATE events SET body = '{}' WHERE number = ?",
+        "DELETE FROM events WHERE number = ?",
+    ],
+)
 def test_a_decision_that_the_log_tells_otherwise_is_not_learned(
-    tmp_path: Path, lightly: None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, lightly: None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, change: str
 ) -> None:
     """Only that one suffers: its reward waits for a repair, and at its time it expires and teaches nothing."""
     monkeypatch.setattr(experiments, "KEPT_AT_HAND", 0)
@@ -171,16 +178,15 @@ def test_a_decision_that_the_log_tells_otherwise_is_not_learned(
         number, fine = experiment.number(), experiment.number()
         public, other = experiment.id(number), experiment.id(fine)
         with sqlite3.connect(tmp_path / "paretozoom.db") as database:
-            change = (
-                "UPDATE events SET body = CAST(replace(CAST(body AS TEXT), '0.5', '0.75') AS BLOB) WHERE number = ?"
-            )
             assert database.execute(change, (number,)).rowcount == 1
         for _ in range(2):
             refused(experiment.reward(public), 503, f"decision {number}: the log is damaged")
         assert "the log is damaged" in caplog.text
+        batch = {"rewards": [{"decision": one, "reward": FULL} for one in (other, public)]}
+        refused(experiment.post("/rewards/batch", batch), 503, "rewards[1]", "the log is damaged")
         assert experiment.reward(other).status_code == 200
         clock.now += 61
         experiment.decide()
         until(lambda: experiment.get().json()["counts"]["expiries"] == 1)
-        stored = service.app.state.experiments.store.read("shop", number=number)
-        assert [entry.event.reward for entry in stored if isinstance(entry.event, Expired)] == [None]
+        counts = experiment.get().json()["counts"]
+        assert counts["told"] == {"left": 1, "right": 1}  # of the other one: no default for what nobody knows
