@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import sys
 from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any, Literal, TypeGuard
@@ -269,12 +270,13 @@ class Experiment:
             self._at_hand[number] = told
         return lost
 
-    def put_away(self, most: int | None = None) -> None:
-        """Keep no more decisions at hand than some, `KEPT_AT_HAND` unless it is said."""
-        most = KEPT_AT_HAND if most is None else most
-        for number in list(islice(self._at_hand, max(0, len(self._at_hand) - most))):
+    def put_away(self, most: int | None = None, at_once: int = sys.maxsize) -> bool:
+        """Keep no more decisions at hand than some, `KEPT_AT_HAND` unless it is said; whether others must still go."""
+        surplus = len(self._at_hand) - (KEPT_AT_HAND if most is None else most)
+        for number in list(islice(self._at_hand, max(0, min(surplus, at_once)))):
             del self._at_hand[number]
             self.policy.replay(Dropped(number))
+        return surplus > at_once
 
     def late(self, now: float, most: int | None = None) -> list[int]:
         """Open decisions whose time is over."""

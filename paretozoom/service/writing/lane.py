@@ -14,11 +14,11 @@ from paretozoom.service.declined import Declined
 from paretozoom.service.experiments.experiment import NotAtHand
 from paretozoom.service.experiments.pending import NotOpen, Pending
 from paretozoom.service.writing.commits import Commits
-from paretozoom.service.writing.live import LiveExperiment, LiveExperiments
+from paretozoom.service.writing.live import AT_ONCE, LiveExperiment, LiveExperiments
 from paretozoom.service.writing.loading import entries_about
 from paretozoom.service.writing.submission import Submission
-from paretozoom.store import Addition, Conflict, Damaged, Full, Locked, ReadOnly, Repeated, StoreError
-from paretozoom.store.events import Decided
+from paretozoom.store import Addition, Conflict, Damaged, Entry, Full, Locked, ReadOnly, Repeated, StoreError
+from paretozoom.store.events import Decided, number_of_decision
 
 log = logging.getLogger("paretozoom")
 SECONDS_OF_A_TURN = 0.0002  # a request of a neighbour meets some ten turns on its way
@@ -205,7 +205,9 @@ class Lane:
             return None
         if not self.live.looked_at_clock:
             pending.look_at_clock()
-        pending.expire(late)
+        for k in range(0, len(late), AT_ONCE):
+            pending.expire(late[k : k + AT_ONCE])
+            await self._pause()
         tick = self.live.next_tick()
         if tick is not None and tick <= now and not pending.events:
             pending.tick()
@@ -243,11 +245,23 @@ class Lane:
     async def _bring_back(self, missing: set[int]) -> None:
         """Read back from the log what must be known whole."""
         name, experiment = self.live.name, self.live.ready()
-        entries = await self._experiments.in_reading_thread(entries_about, self._experiments.store, name, missing)
-        lost = experiment.bring_back(missing, entries)
+        found = await self._experiments.in_reading_thread(self._find, missing)
+        lost = set()
+        for number, entries in found.items():
+            lost |= experiment.bring_back((number,), entries)
+            await self._pause()
         experiment.lost |= lost
         if lost:
             log.error("the log is damaged", extra={"experiment": name, "decisions": sorted(lost)[:10]})
+
+    def _find(self, numbers: set[int]) -> dict[int, list[Entry]]:
+        """What the log says of each of some decisions."""
+        found: dict[int, list[Entry]] = {number: [] for number in numbers}
+        for entry in entries_about(self._experiments.store, self.live.name, numbers):
+            number = number_of_decision(entry.event)
+            if number is not None and number in found:  # else the row is damaged
+                found[number].append(entry)
+        return found
 
     async def _decided_before(self, group: list[Submission]) -> dict[str, Decided]:
         """The decisions that were made earlier for requests of a group, by the request's id."""

@@ -31,6 +31,7 @@ from paretozoom.store.events import Carried, Created, Decided
 log = logging.getLogger("paretozoom")
 Answer = TypeVar("Answer")
 SECONDS_BETWEEN_TICKS = 6 * 3_600.0
+AT_ONCE = 20  # decisions that are closed or put away in one step
 LATE_AT_ONCE = 1_000  # decisions that expire in one transaction
 SECONDS_WITHOUT_CHECK = 1.0  # after the store was written to
 READERS = 4  # threads that read the store, or encode a copy
@@ -66,7 +67,8 @@ class LiveExperiment:
             if isinstance(event, Decided):
                 self._latest = event.decision, pending.now
             yield
-        experiment.put_away()
+        while experiment.put_away(at_once=AT_ONCE):
+            yield
         self.looked_at_clock = True
 
     def sample_fairness(self) -> None:
