@@ -18,14 +18,15 @@ SWITCHES: dict[str, dict[str, float]] = {
     "no smooth estimate": NO_SMOOTH,
     "levels alone": NO_TREND | NO_SMOOTH,
     "no levels: one mean of all rewards": {"boldness": 0.0},
-    "smooth estimate learns at refits only": {"last_learned_at_once": 0.0},
+    "forms are the same in all contexts": {"form_room": 0.0},
+    "trend and smooth estimate learn at refits only": {"last_learned_at_once": 0.0},
     "length scales stay as expected": {"scale_spread": 1e-3},
     "equal shares always": {"equal_rewards": NEVER},
     "fixed forms have no bias": {"bias": 0.0},
     "comparisons do not fade": {"memory": 1.0},
     "far rewards count fully": {"far": NEVER},
     "no boldness": {"boldness": 1.0, "signal_boldness": 1.0},
-    "no optimism": {"optimism": 0.0, "label_optimism": 0.0},
+    "no optimism": {"optimism": 0.0, "lone_optimism": 0.0},
     "nothing is left out": {"ahead": NEVER},
     "left out everywhere, not at ends only": {"end": NEVER},
     "nothing is forgotten": {"drift_errors": NEVER},
@@ -38,7 +39,7 @@ FADING = ("memory",)  # a factor below 1: twice of it is no such factor, so what
 def changed(setting: Setting) -> tuple[float | None, float | None]:
     """Half and twice the default of a number, or what comes nearest; None where there is no such value.
 
-    Counts stay whole. Bits and powers of 2 go up and down by 1, steps of root 2 by 2.
+    Counts stay whole. Bits and powers of 2 or 4 go up and down by 1, steps of root 2 by 2.
 
     >>> known = {setting.name: setting for setting in fields(Settings)}
     >>> [changed(known[name]) for name in ("cosines", "bits_judged", "least_weight", "most_candidates")]
@@ -47,7 +48,7 @@ def changed(setting: Setting) -> tuple[float | None, float | None]:
     default, kind, unit = cast(float, setting.default), setting.metadata["kind"], setting.metadata["unit"]
     if setting.name in FADING:
         return default / 2, (1 + default) / 2
-    if unit in ("bits", "power of 2"):
+    if unit in ("bits", "power of 2", "power of 4"):
         return default - 1, default + 1
     if unit.startswith("steps of root 2"):
         return default - 2, default + 2

@@ -12,7 +12,7 @@ from paretozoom.kernels.core.memory import lend_rows
 from paretozoom.kernels.pareto_zoom import memory as m
 from paretozoom.kernels.pareto_zoom.cells import arm_cell, between, context_key, mix, place_of, write_levels
 from paretozoom.kernels.pareto_zoom.settings import settings
-from paretozoom.kernels.pareto_zoom.sites import count_arms, find_slot, list_digits
+from paretozoom.kernels.pareto_zoom.sites import find_slot, list_digits
 
 
 @part
@@ -161,8 +161,7 @@ def restore(f: Floats, i: Ints, rows: Ints, cell_of_arm: Ints) -> bool:
     """
     blocks, used, wanted, owners = i[m.BLOCKS], i[m.USED], m.block_level(f, i).copy(), m.block_site(f, i).copy()
     write_levels(f, i, rows, cell_of_arm)
-    digits, site_arms = list_digits(f, i)
-    count_arms(f, i, digits, site_arms)
+    digits = list_digits(f, i)[0]
     i[m.BLOCKS], i[m.USED] = 0, 0
     for block in range(blocks):
         if block_of(f, i, wanted[block], digits[owners[block]], owners[block]) != block or i[m.USED] > used:

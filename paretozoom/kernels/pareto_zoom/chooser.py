@@ -23,19 +23,40 @@ from paretozoom.kernels.pareto_zoom.settings import settings
 def _add_optimism(f: Floats, i: Ints, rows: int) -> None:
     """Make means optimistic: where arms tell nothing of each other, an unlucky one must be tried again."""
     s, means, errors = settings(f), m.mean(f, i, rows), m.error(f, i, rows)
-    times = s.label_optimism * math.sqrt(math.log(1.0 + i[m.TOLD]))
     for o in range(i[m.OBJECTIVES]):
         for row in range(rows):
             if i[m.ARE_LABELS] == 1:
-                means[o, row] += times * m.label_error(f, i)[o, row]
+                means[o, row] += s.lone_optimism * m.label_error(f, i)[o, row]
             else:
                 means[o, row] += s.optimism * errors[o, row]
+
+
+@part
+def _mark_preferred(f: Floats, i: Ints, rows: int) -> None:
+    """Mark the rows of the largest weighted sum of means, with optimism: one, unless several are equal."""
+    times, marks, weights = settings(f).lone_optimism, m.front(f, i)[0], m.weights(f, i)
+    means, errors = m.mean(f, i, rows), m.label_error(f, i) if i[m.ARE_LABELS] == 1 else m.error(f, i, rows)
+    best = -math.inf
+    for row in range(rows):
+        total, square = 0.0, 0.0
+        for o in range(len(weights)):
+            error = weights[o] * errors[o, row]
+            total += weights[o] * means[o, row]
+            square += error * error
+        total += times * math.sqrt(square)
+        marks[row] = total >= best
+        if total > best:
+            best = total
+            marks[:row] = 0
 
 
 @kernel
 def choose(f: Floats, i: Ints, rows: int) -> None:
     """Mark the first rows that are played with 1, the others with 0, in `front[0]`. Makes means optimistic first."""
     means, d, front = m.mean(f, i, rows), i[m.OBJECTIVES], m.front(f, i)
+    if i[m.PREFERS] == 1:
+        _mark_preferred(f, i, rows)
+        return
     _add_optimism(f, i, rows)
     room = front.shape[1]
     mark_front(lend_row(means, 0, d * rows), 0, d, lend_row(front, 0, 2 * room), 0, rows, room)

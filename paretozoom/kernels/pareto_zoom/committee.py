@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from paretozoom.kernels.core.jit import Floats, Ints, kernel, part
-from paretozoom.kernels.pareto_zoom import levels, smooth, trend
+from paretozoom.kernels.pareto_zoom import forms, levels, smooth, trend
 from paretozoom.kernels.pareto_zoom import memory as m
 from paretozoom.kernels.pareto_zoom.functions import stand_at, stand_at_arms, stand_at_context
 from paretozoom.kernels.pareto_zoom.settings import settings
@@ -80,6 +80,8 @@ def _update_shares(f: Floats, i: Ints, o: int) -> None:
         penalty[m.TREND_] = math.inf
     if i[m.SMOOTH_TERMS] == 0:
         penalty[m.SMOOTH_] = math.inf
+    if i[m.FORMS] == 0:
+        penalty[m.FORMS_] = math.inf
     solve_shares(m.products(f, i)[o], penalty, m.share(f, i)[o])
 
 
@@ -93,30 +95,40 @@ def predict(f: Floats, i: Ints, point: Floats, arms: Floats, numbers: Ints, rows
     means, errors, member, share = m.mean(f, i, rows), m.error(f, i, rows), m.member_mean(f, i), m.share(f, i)
     if not levels.predict(f, i, point, arms, numbers, rows, means, errors):
         errors[:] = 1.0
+        m.label_error(f, i)[:] = 1.0
         return
     fixed = 0.0
     for o in range(i[m.OBJECTIVES]):
-        fixed += share[o, m.TREND_] + share[o, m.SMOOTH_]
-    if fixed == 0.0:
+        fixed += share[o, m.TREND_] + share[o, m.SMOOTH_] + share[o, m.FORMS_]
+    if fixed == 0.0 and i[m.ARE_LABELS] == 0:
         return
     stand_at_context(f, i, point)
     stand_at_arms(f, i, arms, rows)
+    if i[m.FORMS] > 0:
+        forms.stand_at(f, i)
+    own_square = m.member_square(f, i)
     for o in range(i[m.OBJECTIVES]):
         mean, square, own = means[o], errors[o], share[o, m.LEVELS_]
         for row in range(rows):
             square[row] = own * (square[row] * square[row] + mean[row] * mean[row])
             mean[row] *= own
-        for which in (m.TREND_, m.SMOOTH_):
+        own_square[:rows] = 0.0
+        for which in (m.TREND_, m.SMOOTH_, m.FORMS_):
             own = share[o, which]
-            if own == 0.0:
+            if own == 0.0 and (which != m.FORMS_ or i[m.ARE_LABELS] == 0):
                 continue
             if which == m.TREND_:
                 trend.predict(f, i, o, rows, member)
-            else:
+            elif which == m.SMOOTH_:
                 smooth.predict(f, i, o, rows, member)
+            else:
+                forms.predict(f, i, o, numbers, rows, member, own_square)
+                if i[m.ARE_LABELS] == 1:
+                    for row in range(rows):
+                        m.label_error(f, i)[o, row] = math.sqrt(own_square[row])
             for row in range(rows):
                 mean[row] += own * member[row]
-                square[row] += own * member[row] * member[row]
+                square[row] += own * (member[row] * member[row] + own_square[row])
         for row in range(rows):
             square[row] = math.sqrt(max(0.0, square[row] - mean[row] * mean[row]))
     if own_errors:
@@ -141,24 +153,31 @@ def _add_own_errors(f: Floats, i: Ints, point: Floats, arms: Floats, rows: int) 
 
 @part
 def learn(f: Floats, i: Ints, point: Floats, arm: int, reward: Floats, residual: Floats, variance: Floats) -> None:
-    """Compare the members with a reward before it is learned, and let the smooth estimate learn it.
+    """Compare the members with a reward before it is learned, and let fixed forms learn it.
 
     Writes by how much all together were off, and the squared standard error of that.
     """
-    s, means, errors, off = settings(f), m.mean(f, i, 1), m.error(f, i, 1), m.off(f, i)
-    rows, numbers, compared, fixed = (
-        m.arms(f, i),
-        m.listed(f, i),
-        m.compared(f, i),
-        i[m.TREND_TERMS] + i[m.SMOOTH_TERMS],
-    )
+    means, errors, rows, numbers = m.mean(f, i, 1), m.error(f, i, 1), m.arms(f, i), m.listed(f, i)
     numbers[0] = arm
     for j in range(i[m.ARM_DIM]):
         rows[0, j] = point[i[m.CONTEXT] + j]
-    if not levels.predict(f, i, point, rows, numbers, 1, means, errors):
-        return
-    if fixed > 0:
-        stand_at(f, i, point)
+    has_begun = levels.predict(f, i, point, rows, numbers, 1, means, errors)
+    stand_at(f, i, point)
+    if i[m.FORMS] > 0:
+        forms.stand_at(f, i)
+    if has_begun:
+        _compare(f, i, numbers, reward, residual, variance)
+    trend.learn(f, i, reward)
+    smooth.learn(f, i, reward)
+    if i[m.FORMS] > 0:
+        forms.learn(f, i, arm, reward)
+
+
+@part
+def _compare(f: Floats, i: Ints, numbers: Ints, reward: Floats, residual: Floats, variance: Floats) -> None:
+    """Compare the members with a reward where the functions stand."""
+    s, means, errors, off, compared = settings(f), m.mean(f, i, 1), m.error(f, i, 1), m.off(f, i), m.compared(f, i)
+    fixed = i[m.TREND_TERMS] + i[m.SMOOTH_TERMS] + i[m.FORMS]
     for o in range(i[m.OBJECTIVES]):
         if math.isnan(reward[o]):
             continue
@@ -166,6 +185,10 @@ def learn(f: Floats, i: Ints, point: Floats, arm: int, reward: Floats, residual:
         off[m.LEVELS_] = reward[o] - means[o, 0]
         off[m.TREND_] = reward[o] - trend.predict_at(f, i, o) if i[m.TREND_TERMS] > 0 else 0.0
         off[m.SMOOTH_] = reward[o] - smooth.predict_at(f, i, o) if i[m.SMOOTH_TERMS] > 0 else 0.0
+        off[m.FORMS_] = 0.0
+        if i[m.FORMS] > 0:
+            forms.predict(f, i, o, numbers, 1, m.member_mean(f, i), m.member_square(f, i))
+            off[m.FORMS_] = reward[o] - m.member_mean(f, i)[0]
         together, square, farthest = 0.0, 0.0, 0.0
         for p in range(m.MEMBERS):
             together += share[p] * off[p]
@@ -182,24 +205,28 @@ def learn(f: Floats, i: Ints, point: Floats, arm: int, reward: Floats, residual:
                 m.products(f, i)[o, p, q] += weight * off[p] * off[q]
         compared[o] += 1.0
         m.levels_variance(f, i)[o] += min(s.far, own / noise)  # with few rewards there may seem to be no noise
-    smooth.learn(f, i, reward)
 
 
 @kernel
-def refit(f: Floats, i: Ints, digits: Ints, site_arms: Ints, forgets: bool) -> None:
-    """Fit trend and smooth estimate while it is early, or retire those that hardly count; older comparisons fade."""
+def refit(f: Floats, i: Ints, digits: Ints, site_arms: Ints, forgets: bool, trend_lacks: bool) -> None:
+    """Fit trend and smooth estimate while it is early, or retire those that hardly count; older comparisons fade.
+
+    `trend_lacks` says that the sums of the trend lack what was told last.
+    """
     s, told, share = settings(f), i[m.TOLD], m.share(f, i)
-    if i[m.TREND_ROOM] > 0 and (forgets or told <= s.last_trend_fit):
-        trend.refit(f, i, digits, site_arms)
+    if told <= s.last_trend_fit or (forgets and s.last_trend_fit > 0):
+        trend.refit(f, i, digits, site_arms, forgets, trend_lacks)
     elif share[:, m.TREND_].max() < s.least_share:
         i[m.TREND_TERMS] = 0
     early = forgets or told <= s.last_smooth_fit
     if i[m.SMOOTH_ROOM] > 0 and told >= s.first_smooth_fit:
         largest = share[:, m.SMOOTH_].max()
-        if early or (i[m.SMOOTH_TERMS] > 0 and largest >= s.fit_share):
+        if early or (i[m.SMOOTH_TERMS] > 0 and largest >= s.least_share):
             smooth.refit(f, i, digits, site_arms, early, forgets)
-        elif largest < s.least_share:
+        else:
             i[m.SMOOTH_TERMS] = 0
+    if i[m.FORMS] > 0:
+        forms.refit(f, i, forgets)
     m.products(f, i)[:] *= s.memory
     m.compared(f, i)[:] *= s.memory
     m.levels_variance(f, i)[:] *= s.memory

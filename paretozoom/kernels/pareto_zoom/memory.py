@@ -10,8 +10,8 @@ from paretozoom.kernels.core.memory import Memory, lend_rows
 MOST_LEVELS = 24  # room of arrays; cells are more than rewards before
 MOST_DEPTH = 24  # bits of a coordinate: room of arrays
 MOST_POWER = 62  # of scales and signals: beyond, powers of 2 overflow; what is expected of them keeps them far below
-MEMBERS = 3  # of the committee
-LEVELS_, TREND_, SMOOTH_ = range(MEMBERS)
+MEMBERS = 4  # of the committee
+LEVELS_, TREND_, SMOOTH_, FORMS_ = range(MEMBERS)
 COUNT_, TOTAL_, SQUARE_, MEAN_, ERROR_ = range(5)  # of a cell: its rewards; estimate and standard error
 STATISTICS = 5
 
@@ -29,9 +29,9 @@ COORDINATES = _size("coordinates")  # of contexts, and FINER
 KEY0 = _size("key0")
 KEY1 = _size("key1")
 ALONG_FRONT = _size("along_front")  # 1: play evenly along the front in the space of objectives
+PREFERS = _size("prefers")  # 1: the arm of the largest weighted sum of rewards is played, not the front
 CANDIDATES = _size("candidates")  # at most
 ARE_LABELS = _size("are_labels")  # 1: arms are labels and nothing else
-LABELLED = _size("labelled")  # cells of contexts that differ in labels, if arms are labels; else 1
 CELLS = _size("boxes")  # that make up a continuum of arms
 PER_CELL = _size("per_box")  # candidates in each at most
 BOX = _size("box")  # entries of a box: lows, then highs
@@ -60,9 +60,15 @@ FUNCTIONS = _size("functions")
 CONTEXT_FUNCTIONS = _size("context_functions")  # the constant included
 ARM_FUNCTIONS = _size("arm_functions")
 TREND_TERMS = _size("trend_terms", learned=True)  # 0: retired
+TREND_FITTED = _size("trend_fitted", learned=True)  # rewards when the trend was last fitted
 TREND_ROOM = memory.room("trend_room", "trend_terms")
+TREND_SUMS = _size("trend_sums")  # terms that sums are kept of, even if the trend is not fitted yet, or retired
 SMOOTH_TERMS = _size("smooth_terms", learned=True)  # 0: not fitted yet, or retired
 SMOOTH_ROOM = memory.room("smooth_room", "smooth_terms")
+FORMS = _size("forms")  # finite arms that have linear forms of the context: all of them, or none
+FORM_BLOCKS = _size("form_blocks")  # one for each objective and arm
+FORM_TERMS = _size("form_terms")  # of such a form
+FORM_FITTED = _size("form_fitted", learned=True)  # rewards when variances of forms were last sought
 # Constants, as sizes of parts.
 for _name in ("settings", "members", "places", "corners", "most_blocks", "two", "three", "four", "levels_row"):
     _size(_name)
@@ -71,6 +77,7 @@ _floats("settings", "settings", holds="given")
 kinds = _ints("kinds", "dim", holds="given")
 values = _ints("values", "dim", holds="given")  # 0 if continuous, m if m equally spaced values, -m if m labels
 bits = _ints("bits", "coordinates", holds="given")  # into how many bits a coordinate is read
+weights = _floats("weight", "objectives", holds="given")  # of scaled rewards, where weights are preferred
 boxes = _floats("box", "boxes", "box", holds="given")
 features = _floats("feature", "arms", "arm_dim", holds="given")
 functions = _ints("function", "functions", "two", holds="given")  # its coordinate, and which of its functions
@@ -85,8 +92,6 @@ site_count = _ints("site_count", "objectives", "site_room", least=0)
 site_total = _floats("site_total", "objectives", "site_room")
 site_square = _floats("site_square", "objectives", "site_room", least=0)
 site_slot = _ints("site_slot", "site_slots", holds="derived")  # 1 + the number of a site, by its key
-
-arm_told = _ints("arm_told", "labelled", "arms", holds="derived")  # parts of rewards, beside labels of contexts
 
 # Levels: blocks of cells of arms above cells of contexts.
 noise = _floats("noise", "objectives", least=1e-300)  # the variance of a reward
@@ -117,6 +122,9 @@ cells = _floats("cells", "cell_room")  # (objectives, STATISTICS, cells of arms)
 # Trend and smooth estimate: mean and covariance, relative to the noise, of how much there is of each term.
 trend = _floats("trend", "objectives", "trend_room", least=-1e140, most=1e140)
 trend_covariance = _floats("trend_covariance", "objectives", "trend_room", "trend_room", least=-1e140, most=1e140)
+trend_gram = _floats("trend_gram", "objectives", "trend_sums", "trend_sums")  # sums of products of terms, r <= c
+trend_right = _floats("trend_right", "objectives", "trend_sums")  # sums of terms times rewards
+trend_square = _floats("trend_square", "objectives", least=0)  # the sum of squared rewards
 trend_size = _ints("trend_size", "objectives", least=-60, most=60)  # of terms, as a power of 2
 smooth = _floats("smooth", "objectives", "smooth_room", least=-1e140, most=1e140)
 smooth_covariance = _floats("smooth_covariance", "objectives", "smooth_room", "smooth_room", least=-1e140, most=1e140)
@@ -125,6 +133,18 @@ scale = _ints("scale", "objectives", "dim", least=0, most=MOST_POWER)  # length 
 signal = _ints(
     "signal", "objectives", least=-MOST_POWER, most=MOST_POWER
 )  # variance of all terms together, as a power of 2
+
+# Forms: of each arm the sums of c c' and c r, and what is known of its form given what all have in common; of that too.
+form_functions = _ints("form_function", "form_terms", holds="given")  # which functions of the context c has
+form_gram = _floats("form_gram", "form_blocks", "form_terms", "form_terms")
+form_right = _floats("form_right", "objectives", "forms", "form_terms")
+form_inverse = _floats("form_inverse", "form_blocks", "form_terms", "form_terms", least=-1e40, most=1e40)
+form_common = _floats("form_common", "objectives", "form_terms")
+form_common_right = _floats("form_common_right", "objectives", "form_terms")
+form_common_inverse = _floats("form_common_inverse", "objectives", "form_terms", "form_terms", least=-1e40, most=1e40)
+form_square = _floats("form_square", "objectives", least=0)  # the sum of squared rewards
+form_size = _ints("form_size", "objectives", "two", least=-60, most=60)  # variances of w and of u, as powers of 4
+form_noise = _floats("form_noise", "objectives", least=1e-300)
 
 # Committee.
 products = _floats("products", "objectives", "members", "members")  # of errors of predictions, relative to the noise
@@ -144,6 +164,12 @@ arms = _floats("arm", "candidates", "arm_dim", holds="scratch")
 _mean = _floats("mean", "objectives", "candidates", holds="scratch")
 _error = _floats("error", "objectives", "candidates", holds="scratch")
 member_mean = _floats("member_mean", "candidates", holds="scratch")
+term = _floats("term", "trend_room", holds="scratch")  # of the trend, at one place
+term_gain = _floats("term_gain", "trend_room", holds="scratch")
+member_square = _floats("member_square", "candidates", holds="scratch")
+form_here = _floats("form_here", "form_terms", holds="scratch")  # c
+form_seen = _floats("form_seen", "form_terms", holds="scratch")
+form_moved = _floats("form_moved", "form_terms", holds="scratch")
 value = _floats("value", "functions", holds="scratch")  # at one place
 row_value = _floats("row_value", "arm_functions", "candidates", holds="scratch")
 corner_weight = _floats("corner_weight", "corners", holds="scratch")
@@ -158,7 +184,7 @@ digits = _ints("digits", "coordinates", holds="scratch")
 off = _floats("off", "members", holds="scratch")
 corner = _ints("corner", "corners", holds="scratch")
 listed = _ints("listed", "candidates", holds="scratch")  # the numbers of finite arms
-label_error = _floats("label_error", "objectives", "candidates", holds="scratch")  # of labels, see policy.look
+label_error = _floats("label_error", "objectives", "candidates", holds="scratch")  # of forms, if arms are labels
 front = _ints("front", "two", "candidates", holds="scratch")  # marks of those that are played; spare
 unit = _floats("unit", "objectives", holds="scratch")
 end = _floats("end", "objectives", holds="scratch")

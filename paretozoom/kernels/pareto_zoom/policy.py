@@ -9,19 +9,11 @@ from paretozoom.kernels.core.jit import Floats, Ints, inlined, kernel, part
 from paretozoom.kernels.core.lattice import draw, lay, measure, size_of, walk
 from paretozoom.kernels.core.memory import REFIT, lend_row, resized
 from paretozoom.kernels.core.philox import uniforms
-from paretozoom.kernels.pareto_zoom import committee, drift, levels
+from paretozoom.kernels.pareto_zoom import committee, drift, levels, trend
 from paretozoom.kernels.pareto_zoom import memory as m
 from paretozoom.kernels.pareto_zoom.chooser import choose, draw_by_weight, weigh_front
 from paretozoom.kernels.pareto_zoom.settings import settings
-from paretozoom.kernels.pareto_zoom.sites import (
-    add_to_site,
-    count_arms,
-    digits_at,
-    fill_slots,
-    forget_half,
-    labels_beside,
-    list_digits,
-)
+from paretozoom.kernels.pareto_zoom.sites import add_to_site, digits_at, fill_slots, forget_half, list_digits
 
 
 @inlined
@@ -51,19 +43,7 @@ def look(f: Floats, i: Ints, number: int, point: Floats, allowed: Floats, own_er
     """List the candidates of a decision and predict their rewards; returns how many they are."""
     rows = list_candidates(f, i, number, allowed)
     committee.predict(f, i, point, m.arms(f, i), m.listed(f, i), rows, own_errors)
-    if i[m.ARE_LABELS] == 1:
-        _write_label_errors(f, i, point, rows)
     return rows
-
-
-@part
-def _write_label_errors(f: Floats, i: Ints, point: Floats, rows: int) -> None:
-    """Standard errors of labels by their own rewards alone, beside these labels of contexts, and one beforehand."""
-    told, listed = m.arm_told(f, i)[labels_beside(f, i, point)], m.listed(f, i)
-    for o in range(i[m.OBJECTIVES]):
-        for row in range(rows):
-            own = told[listed[row]] / i[m.OBJECTIVES]
-            m.label_error(f, i)[o, row] = math.sqrt(m.noise(f, i)[o] / (1.0 + own))
 
 
 @kernel
@@ -107,8 +87,6 @@ def tell(f: Floats, i: Ints, number: int, point: Floats, arm: int, reward: Float
     if i[m.LEVELS] > 1:
         drift.watch(f, i, digits, residual, variance)
     site = add_to_site(f, i, key, rest)
-    if arm >= 0:
-        m.arm_told(f, i)[labels_beside(f, i, digits), arm] += parts
     levels.learn(f, i, digits, arm, site, rest)
     i[m.PARTS] += parts
     i[m.TOLD] += i[m.PARTS] // d
@@ -123,16 +101,14 @@ def tell(f: Floats, i: Ints, number: int, point: Floats, arm: int, reward: Float
 @kernel
 def refit(f: Floats, i: Ints) -> tuple[Floats, Ints]:
     """The same state with all estimators fitted anew. Forgets half first if the world has changed."""
-    s, forgets = settings(f), i[m.FORGETS] == 1
+    s, forgets, trend_lacks = settings(f), i[m.FORGETS] == 1, not trend.learns(f, i)
     if forgets:
         forget_half(f, i)
         m.watched(f, i)[:] = 0.0
         m.last(f, i)[:] = 0.0
     digits, site_arms = list_digits(f, i)
-    if forgets:
-        count_arms(f, i, digits, site_arms)
-    committee.refit(f, i, digits, site_arms, forgets)
-    growth = s.early_growth if i[m.TOLD] < s.early else s.late_growth
+    committee.refit(f, i, digits, site_arms, forgets, trend_lacks)
+    growth = s.early_growth if i[m.TOLD] < s.last_learned_at_once else s.late_growth
     i[m.NEXT] = i[m.TOLD] + max(int(s.least_gap), int(i[m.TOLD] * growth))
     i[REFIT] = 0
     return levels.refit(f, i, forgets)

@@ -41,7 +41,6 @@ class Settings:
 
     # When estimates are made.
     first_rewards: float = _schedule(8, "rewards", "played uniformly until then: fewer tell nothing of noise")
-    early: float = _schedule(1000, "rewards", "until then refits are frequent, as each changes much. Heuristic")
     early_growth: float = _schedule(0.2, "share", "of more rewards until the next early refit. Heuristic")
     late_growth: float = _schedule(
         0.5, "share", "of more rewards until the next late refit: bounds what a reward costs"
@@ -70,7 +69,8 @@ class Settings:
 
     # Trend: a quadratic.
     last_trend_fit: float = _schedule(8192, "rewards", "a quadratic has few terms: later fits change nothing")
-    sizes: float = _prior(6, "power of 2", "of terms beside the noise: expected from less this to plus this. Heuristic")
+    sizes: float = _prior(6, "power of 4", "of terms beside the noise: expected from less this to plus this. Heuristic")
+    most_trend_terms: float = _capacity(320, "terms", "of a trend: the square is kept")
 
     # Smooth estimate: a Gaussian process in few terms.
     first_smooth_fit: float = _schedule(16, "rewards", "fewer leave scales unknown")
@@ -84,11 +84,21 @@ class Settings:
     signal_spread: float = _prior(6, "powers of 2", "standard deviation of the signal beside the noise. Heuristic")
     signal_boldness: float = _prior(4, "factor", "of the variance of terms when rewards are learned: see boldness")
     terms_per_coordinate: float = _capacity(44, "terms", "of a smooth estimate: time against detail. Heuristic")
-    most_terms: float = _capacity(128, "terms", "of a trend or a smooth estimate: the square is kept")
+    most_terms: float = _capacity(
+        128, "terms", "of a smooth estimate, or of a trend that each refit fits: time. Heuristic"
+    )
     cosines: float = _capacity(12, "functions", "of a number, in smooth estimates: what a scale of 1/12 needs")
     margin: float = _prior(0.15, "share of a range", "beyond both ends of a number: nothing special is expected there")
     all_functions: float = _capacity(96, "functions", "of all numbers together: they are evaluated for each candidate")
     most_labels: float = _capacity(16, "labels", "of a coordinate that trend and smooth estimate tell apart")
+
+    # Forms: a linear form of the context for each finite arm.
+    form_size: float = _prior(
+        -1, "power of 4", "of forms, and of what they share, beside the noise at first. Heuristic"
+    )
+    form_room: float = _capacity(
+        131072, "numbers", "of all arms' matrices: a decision reads them; if they are more, forms are constants"
+    )
 
     # Committee: shares of the estimators.
     equal_rewards: float = _prior(2, "rewards", "that equal shares are worth beforehand. Heuristic")
@@ -96,12 +106,13 @@ class Settings:
     memory: float = _schedule(0.7, "factor", "of what was compared before a refit: estimates were worse then")
     bias: float = _prior(0.1, "explained variance", "that a fixed form is taken to be off in the end. Heuristic")
     bias_known: float = _threshold(0.1, "explained variance", "that levels may miss for bias to count. Heuristic")
-    least_share: float = _threshold(0.1, "share", "below which an estimator is retired after its last fit")
-    fit_share: float = _threshold(0.3, "share", "from which on the smooth estimate is fitted on. Heuristic")
+    least_share: float = _threshold(0.1, "share", "below which an estimator is retired after its last early fit")
 
     # Chooser.
     optimism: float = _prior(0.01, "standard errors", "added to means: of equal arms the less known is played")
-    label_optimism: float = _prior(0.5, "standard errors", "times root log rewards, where arms tell nothing of another")
+    lone_optimism: float = _prior(
+        1, "standard errors", "added where one arm is played, or arms tell nothing of another. Heuristic"
+    )
     worse: float = _threshold(1, "standard errors", "a candidate may be worse by and still take another's place")
     ahead: float = _threshold(2, "standard errors", "it must be ahead by in all objectives together. Heuristic")
     end: float = _threshold(0.5, "standard errors", "times (d-1)^2: so near to the best, noise makes ends of fronts")

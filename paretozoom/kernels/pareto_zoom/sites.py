@@ -127,27 +127,6 @@ def add_to_site(f: Floats, i: Ints, key: int, reward: Floats) -> int:
     return site
 
 
-@part
-def labels_beside(f: Floats, i: Ints, context: Ints | Floats) -> int:
-    """The number of the cell that the labels of a context make; its other coordinates play no part."""
-    cell, kinds, values = 0, m.kinds(f, i), m.values(f, i)
-    if i[m.LABELLED] > 1:
-        for j in range(i[m.CONTEXT]):
-            if kinds[j] == CATEGORICAL:
-                cell = cell * -values[j] + int(context[j])
-    return cell
-
-
-@part
-def count_arms(f: Floats, i: Ints, digits: Ints, site_arms: Ints) -> None:
-    """Count the rewards of each finite arm beside labels of contexts anew."""
-    told, counts = m.arm_told(f, i), m.site_count(f, i)
-    told[:] = 0
-    for site in range(len(digits) if i[m.ARMS] > 0 else 0):
-        for o in range(i[m.OBJECTIVES]):
-            told[labels_beside(f, i, digits[site]), site_arms[site]] += counts[o, site]
-
-
 @kernel
 def list_digits(f: Floats, i: Ints) -> tuple[Ints, Ints]:
     """The digits (rows) and finite arms of all sites."""

@@ -25,7 +25,7 @@ from paretozoom.kernels.pareto_zoom.functions import (
     variance_of,
 )
 from paretozoom.kernels.pareto_zoom.settings import settings
-from paretozoom.kernels.pareto_zoom.trend import UNKNOWN, likelihood, solve, sums_of
+from paretozoom.kernels.pareto_zoom.trend import UNKNOWN, learn_at_once, likelihood, solve, sums_of
 
 NEVER = 1e9  # e-foldings: of what is not for smooth estimates
 DEAREST = 50.0  # e-foldings: exp(-50) is nothing. Terms of which less is expected are not used, or as if it were that
@@ -67,25 +67,8 @@ def learn(f: Floats, i: Ints, reward: Floats) -> None:
     for t in range(n):
         terms[t] = term_at(value, factors, t)
     for o in range(len(reward)):
-        if math.isnan(reward[o]):
-            continue
-        mean, covariance = m.smooth(f, i)[o], m.smooth_covariance(f, i)[o]
-        predicted, below = 0.0, 1.0
-        gain[:] = 0.0
-        for t in range(n):
-            predicted += mean[t] * terms[t]
-            row, times = covariance[t], terms[t]
-            for c in range(n):
-                gain[c] += times * row[c]
-        for t in range(n):
-            below += gain[t] * terms[t]
-        if below < 0.5:  # nothing that was learned comes to that but rounding; the next fit mends it
-            continue
-        for t in range(n):
-            row, step = covariance[t], gain[t] / below
-            mean[t] = min(LARGEST, max(-LARGEST, mean[t] + step * (reward[o] - predicted)))
-            for c in range(n):
-                row[c] -= step * gain[c]
+        if not math.isnan(reward[o]):
+            learn_at_once(m.smooth(f, i)[o], m.smooth_covariance(f, i)[o], terms, gain, reward[o])
 
 
 # Refit.
@@ -243,7 +226,7 @@ def refit(f: Floats, i: Ints, digits: Ints, site_arms: Ints, early: bool, forget
     table, gram, right, variance = np.empty((len(digits), n)), np.empty((n, n)), np.empty(n), np.empty(n)
     tabulate(f, i, digits, site_arms, m.smooth_factors(f, i), table)
     for o in range(i[m.OBJECTIVES]):
-        count, square = sums_of(f, i, o, table, gram, right)
+        count, square = sums_of(f, i, o, 0, table, gram, right)
         if count > 0.0 and searches:
             _search(f, i, o, gram, right, square, count)
         _expect(f, i, o, s.signal_boldness, variance)

@@ -122,9 +122,9 @@ def _best(
 def choose_splits(f: Floats, i: Ints, digits: Ints) -> Ints:
     """Choose the coordinates that explain most, level by level.
 
-    A level halves cells of contexts and of arms, as long as both have bits left. Levels end when cells are as many as
-    rewards allow. Row k of the result: the coordinates of arms and of contexts that level k halves, or -1, its cells of
-    arms, the depths.
+    A level halves cells of contexts and of arms, as long as both have bits left; if cells were then too many, those of
+    contexts or of arms alone. Levels end when cells are as many as rewards allow. Row k of the result: the coordinates
+    of arms and of contexts that level k halves, or -1, its cells of arms, the depths.
     """
     s, context, coordinates, arms = settings(f), i[m.CONTEXT], i[m.COORDINATES], i[m.ARMS]
     bits, gains = m.bits(f, i), _measure_gains(f, i, digits)
@@ -136,6 +136,7 @@ def choose_splits(f: Floats, i: Ints, digits: Ints) -> Ints:
     contexts, places = np.zeros(len(digits), np.int64), 1
     arm_group, arm_groups, levels = np.zeros(arms, np.int64), 1, 1
     chosen[0, 0], chosen[0, 1], chosen[0, 2] = -1, -1, 1
+    most, half = max(s.least_cells, float(i[m.TOLD])), np.zeros(0, np.int64)
     while levels < m.MOST_LEVELS:
         outer = _best(f, i, digits, gains, depth, group, groups, 0, context)
         # Bits that are passed over still part arms that were never played: they count with the next bit that is taken.
@@ -146,17 +147,25 @@ def choose_splits(f: Floats, i: Ints, digits: Ints) -> Ints:
                 parts = regroup(parted, parts, halves(arm_digits, bits, inner, bit)) if arms > 0 else 2 * parts
             if parts > i[m.MOST_CELLS]:
                 inner = -1
+        apart, others = contexts.copy(), places
+        if outer >= 0:
+            half = halves(digits, bits, outer, depth[outer])
+            others = regroup(apart, places, half)
+        if outer >= 0 and inner >= 0 and others * parts > most:  # then what explains more is halved alone
+            if gains[outer, depth[outer]] < gains[inner, passed[inner]]:
+                outer = -1
+            else:
+                inner = -1
         if outer < 0 and inner < 0:
             break
         if outer >= 0:
-            half = halves(digits, bits, outer, depth[outer])
-            places = regroup(contexts, places, half)
+            contexts, places = apart, others
             groups = regroup(group, groups, half)
             depth[outer] += 1
         if inner >= 0:
             groups = regroup(group, groups, halves(digits, bits, inner, passed[inner]))
             arm_group, arm_groups, depth[inner] = parted, parts, passed[inner] + 1
-        if places * arm_groups > max(s.least_cells, float(i[m.TOLD])):
+        if places * arm_groups > most:
             break
         chosen[levels, 0], chosen[levels, 1], chosen[levels, 2] = inner, outer, arm_groups
         chosen[levels, 3:] = depth

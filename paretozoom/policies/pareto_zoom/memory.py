@@ -17,7 +17,7 @@ from paretozoom.kernels.pareto_zoom import cells as geometry
 from paretozoom.kernels.pareto_zoom import memory as m
 from paretozoom.kernels.pareto_zoom.settings import COUNT, Settings
 from paretozoom.policies import stored
-from paretozoom.policies.pareto_zoom.terms import terms_of
+from paretozoom.policies.pareto_zoom.terms import forms_of, terms_of
 from paretozoom.problem import Problem
 from paretozoom.problem.dimensions import Floats, Ints
 from paretozoom.problem.feasible import encode_feasible
@@ -29,12 +29,15 @@ FIRST_ROOM = 64  # of arrays, which grow
 Arrays = Mapping[str, npt.NDArray[Any]]
 
 
-def allocate(problem: Problem, settings: Settings, key: Ints, along_front: bool, learned: Mapping[str, int]) -> Any:
+def allocate(
+    problem: Problem, settings: Settings, key: Ints, along_front: bool, learned: Mapping[str, int], weights: Any = None
+) -> Any:
     """Memory for a problem, with some sizes of what was learned given."""
     encoding, terms = problem.encoding, terms_of(problem, settings)
     arms, dim, context = len(encoding.arms), len(encoding.kinds), encoding.context
     boxes = np.zeros((0, 0)) if arms else encode_feasible(problem, [{}])
     candidates = arms or MOST_CANDIDATES
+    forms, form_size = forms_of(problem, settings), int(settings.form_size)
     sizes = {
         "context": context,
         "dim": dim,
@@ -47,8 +50,8 @@ def allocate(problem: Problem, settings: Settings, key: Ints, along_front: bool,
         "key1": int(key[1]),
         "along_front": int(along_front),
         "candidates": candidates,
+        "prefers": int(weights is not None),
         "are_labels": int(arms > 0 and dim == context + 1 and encoding.kinds[context] == CATEGORICAL),
-        "labelled": _labelled(problem, settings),
         "boxes": len(boxes),
         "per_box": candidates_of(problem, settings),
         "box": boxes.shape[1],
@@ -57,8 +60,12 @@ def allocate(problem: Problem, settings: Settings, key: Ints, along_front: bool,
         "context_functions": terms.of_contexts,
         "arm_functions": len(terms.functions) - terms.of_contexts,
         "trend_room": len(terms.factors),
+        "trend_sums": len(terms.factors),
         "smooth_room": smooth_room_of(dim, len(terms.functions) > terms.of_contexts, settings),
         "most_levels": m.MOST_LEVELS,
+        "forms": arms if forms else 0,
+        "form_blocks": len(problem.objectives) * (arms if forms else 0),
+        "form_terms": len(forms),
         "settings": COUNT,
         "members": m.MEMBERS,
         "places": 1 << int(settings.place_bits),
@@ -79,9 +86,13 @@ def allocate(problem: Problem, settings: Settings, key: Ints, along_front: bool,
         "values": encoding.values,
         "bits": bits_of(problem, settings),
         "box": boxes,
+        "weight": 0.0 if weights is None else weights,
         "feature": encoding.arms,
         "function": terms.functions,
         "trend_factor": terms.factors,
+        "form_function": forms,
+        "form_size": form_size,
+        "form_noise": 1.0,
         "offset": math.nan,
         "noise": 1.0,
         "scale": settings.centre_scale,
@@ -89,6 +100,10 @@ def allocate(problem: Problem, settings: Settings, key: Ints, along_front: bool,
     for name, numbers in given.items():
         m.memory.view(name, f, i)[:] = numbers
     m.memory.view("share", f, i)[:, m.LEVELS_] = 1.0
+    if forms:
+        unit = np.eye(len(forms))
+        m.memory.view("form_inverse", f, i)[:] = 4.0**form_size * unit
+        m.memory.view("form_common_inverse", f, i)[:] = 4.0**form_size * unit
     return f, i
 
 
@@ -125,13 +140,6 @@ def candidates_of(problem: Problem, settings: Settings) -> int:
     return min(1 << int(wanted - 1).bit_length(), MOST_CANDIDATES)
 
 
-def _labelled(problem: Problem, settings: Settings) -> int:
-    """How many cells labels of contexts make, if arms are finite and all are few."""
-    encoding = problem.encoding
-    labels = math.prod(-count for count in encoding.values[: encoding.context].tolist() if count < 0)
-    return labels if 0 < labels * len(encoding.arms) <= settings.most_groups else 1
-
-
 def _real_arms(problem: Problem) -> int:
     """The number of continuous arm coordinates: 1, 2, or 3 for more."""
     encoding = problem.encoding
@@ -160,12 +168,14 @@ def _room(size: int) -> int:
     return max(FIRST_ROOM, 1 << (size - 1).bit_length()) if size else FIRST_ROOM
 
 
-def filled(problem: Problem, settings: Settings, key: Ints, along_front: bool, arrays: Arrays, number: int) -> Any:
+def filled(
+    problem: Problem, settings: Settings, key: Ints, along_front: bool, arrays: Arrays, number: int, weights: Any = None
+) -> Any:
     """Memory with what a snapshot says that was learned in so many decisions."""
     sizes = stored.sizes_in(m.memory, arrays)
     d = len(problem.objectives)
     _check_sizes(sizes, number, d)
-    f, i = allocate(problem, settings, key, along_front, {})
+    f, i = allocate(problem, settings, key, along_front, {}, weights)
     rooms = {name: int(i[m.memory.place(name)]) for name in ("trend_room", "smooth_room")}
     if sizes["trend_terms"] not in (0, rooms["trend_room"]) or sizes["smooth_terms"] > rooms["smooth_room"]:
         raise Refused(
@@ -173,7 +183,7 @@ def filled(problem: Problem, settings: Settings, key: Ints, along_front: bool, a
         )
     known = {name: int(i[m.memory.place(name)]) for name in m.memory.sizes}
     stored.check_shapes(m.memory, {**known, **sizes}, arrays)
-    f, i = allocate(problem, settings, key, along_front, sizes)
+    f, i = allocate(problem, settings, key, along_front, sizes, weights)
     stored.fill(m.memory, f, i, arrays)
     _check_sites(problem, settings, f, i, number)
     _check_terms(f, i)
@@ -186,7 +196,8 @@ def filled(problem: Problem, settings: Settings, key: Ints, along_front: bool, a
 
 def _check_sizes(sizes: Mapping[str, int], number: int, d: int) -> None:
     told, due, following = sizes["told"], sizes["due"], sizes["next"]
-    right = told <= number and sizes["parts"] < d and sizes["searched"] <= number and sizes["forgotten"] <= number
+    counted = ("told", "searched", "trend_fitted", "form_fitted", "forgotten")
+    right = sizes["parts"] < d and max(sizes[name] for name in counted) <= number
     right = right and sizes["forgets"] <= 1 and sizes["levels"] <= m.MOST_LEVELS and sizes["sites"] <= max(1, number)
     if not (right and told < following + 1 <= 2 * number + 64 and (sizes["levels"] == 0 or told < due <= 2 * told + 1)):
         raise Refused(f"snapshot: sizes are {dict(sizes)}, which {number} decisions cannot have made")
@@ -216,9 +227,15 @@ def _check_sums(f: Floats, i: Ints) -> None:
         raise Refused(f"snapshot: watched is {watched.tolist()}, expected no negative sums of squares")
     if (np.abs(share.sum(axis=1) - 1) > 1e-6).any():
         raise Refused(f"snapshot: share is {share.tolist()}, expected shares that add up to 1")
-    for name in ("trend_covariance", "smooth_covariance"):
+    for name in ("trend_covariance", "smooth_covariance", "trend_gram", "form_gram"):
         if (np.diagonal(m.memory.view(name, f, i), axis1=1, axis2=2) < -1e-6).any():
             raise Refused(f"snapshot: {name} holds negative variances")
+    sizes, forms = 4.0 ** m.memory.view("form_size", f, i), int(i[m.FORMS])
+    for name, most in (("form_common_inverse", sizes[:, 0]), ("form_inverse", np.repeat(sizes[:, 1], forms))):
+        matrices, slack = m.memory.view(name, f, i), 1e-3 * most
+        variances = np.diagonal(matrices, axis1=1, axis2=2)
+        if (variances < -slack[:, None]).any() or (np.abs(matrices) > (most + slack)[:, None, None]).any():
+            raise Refused(f"snapshot: {name} holds variances that are negative, or above those beforehand")
     levels = m.memory.view("block_level", f, i)[: int(i[m.BLOCKS])]
     cells, d = m.memory.view("arm_cells", f, i)[levels], int(i[m.OBJECTIVES])
     if d * m.STATISTICS * cells.sum() != i[m.USED]:

@@ -9,11 +9,12 @@
     phi             terms at a point: products of functions of single coordinates
     w, C, v         how much there is of each term: mean; covariance, and variance beforehand, in units of sigma2
     theta           signal: the variance of all terms together, a power of 2; scales: steps of root 2 from 1/32 on
-    s               shares of the committee: levels, trend, smooth estimate
+    c, u            simple functions of a context; what the form of one arm has beside what all share
+    s               shares of the committee: levels, trend, smooth estimate, forms
     P               products of the members' errors, relative to sigma2, summed over rewards
 
-Levels and how they are split, trend, smooth estimate, and in `Model` committee, chooser, drift, and what a reward does.
-`space.py` has sites, cells of levels and functions, `terms.py` the regression, the kernels' `settings.py` all numbers.
+Levels and how they are split, and in `Model` committee, chooser, drift, and what a reward does. `space.py` has sites,
+cells of levels and functions, `fixed.py` trend, smooth estimate and forms, the kernels' `settings.py` all numbers.
 
 >>> from paretozoom import Objective, Real
 >>> model = Model(Problem(context=[], arm=[Real("y")], objectives=[Objective("a"), Objective("b")]), Settings())
@@ -30,17 +31,14 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
-from functools import cache
 
 import numpy as np
 
-from paretozoom.kernels.pareto_zoom.memory import LEVELS_, MEMBERS, MOST_LEVELS, MOST_POWER, SMOOTH_, TREND_
+from paretozoom.kernels.pareto_zoom.memory import LEVELS_, MEMBERS, MOST_LEVELS, SMOOTH_, TREND_
 from paretozoom.kernels.pareto_zoom.settings import Settings
-from paretozoom.kernels.pareto_zoom.smooth import DEAREST
 from paretozoom.kernels.pareto_zoom.splits import WELL_BITS
-from paretozoom.kernels.pareto_zoom.trend import UNKNOWN
+from paretozoom.policies.pareto_zoom.fixed import Forms, Smooth, Trend
 from paretozoom.policies.pareto_zoom.space import Array, Level, Sites, Space, divide
-from paretozoom.policies.pareto_zoom.terms import Fixed, cheapest, log_likelihood, posterior
 from paretozoom.problem import Problem
 
 
@@ -148,103 +146,33 @@ def choose_splits(space: Space, sites: Sites, sigma2: Array, told: int) -> Itera
     """Of each level: the coordinate of arms that is halved, or -1; of contexts, or -1; the bits of all coordinates."""
     digits, gains, depth = sites.digits, gains_of(space, sites, sigma2, told), np.zeros(len(space.bits), np.int64)
     (group, contexts), inner, outer = np.zeros((2, len(digits)), np.int64), -1, -1
+    most = max(space.settings.least_cells, told)
+
+    def gain(j: int) -> float:
+        """What the next bit of a coordinate explains: a quarter of the one before."""
+        return float(gains[j] / 4.0 ** passed[j])
 
     def best(coordinates: range) -> int:
-        """The coordinate whose next bit explains most: a quarter of the one before."""
-        left = [j for j in coordinates if passed[j] < space.telling[j]]
-        return max(left, key=lambda j: gains[j] / 4.0 ** passed[j], default=-1)
+        return max((j for j in coordinates if passed[j] < space.telling[j]), key=gain, default=-1)
 
-    while (contexts.max() + 1) * space.cells_of_arms(depth)[0] <= max(space.settings.least_cells, told):
+    while (contexts.max() + 1) * space.cells_of_arms(depth)[0] <= most:
         yield inner, outer, depth.copy()
         passed = space.pass_over(depth, group, digits)
         outer, inner = best(range(space.context)), best(range(space.context, len(depth)))
         depth[: space.context] = passed[: space.context]
         deeper = np.where(np.arange(len(depth)) == inner, passed + 1, depth)
-        inner = inner if space.cells_of_arms(deeper)[0] <= space.most_cells else -1
+        cells = space.cells_of_arms(deeper)[0]
+        inner = inner if cells <= space.most_cells else -1
         if outer < 0 and inner < 0:
             return
+        if outer >= 0 and inner >= 0:
+            places = divide(contexts, space.halves(digits, outer, passed[outer])).max() + 1
+            if places * cells > most:  # then what explains more is halved alone
+                outer, inner = (-1, inner) if gain(outer) < gain(inner) else (outer, -1)
         for j in (j for j in (outer, inner) if j >= 0):
             half = space.halves(digits, j, passed[j])
             group, depth[j] = divide(group, half), passed[j] + 1
             contexts = divide(contexts, half) if j == outer else contexts
-
-
-class Trend(Fixed):
-    """A quadratic. All its terms but the constant have the same variance beforehand, a power of 4."""
-
-    def __init__(self, space: Space) -> None:
-        super().__init__(space, len(space.quadratic))
-        self.size = [0] * space.d
-
-    def refit(self, sites: Sites) -> None:
-        """Fit anew; of a few sizes that which makes rewards likeliest is kept, one step from the one before."""
-        self.factors, most = self.space.quadratic, int(self.s.sizes)
-        for o, now in enumerate(self.size):
-            sums, sizes = self.sums(sites, o), range(max(-most, now - 1), min(most, now + 1) + 1)
-            if sums[2] > 0:
-                self.size[o] = sizes[int(np.argmax([log_likelihood(*sums, self.expected(size)) for size in sizes]))]
-                self.w[o], self.C[o] = posterior(*sums[:2], self.expected(self.size[o]))
-
-    def expected(self, size: int) -> Array:
-        return np.array([UNKNOWN, *[4.0**size] * (len(self.factors) - 1)])
-
-
-class Smooth(Fixed):
-    """A Gaussian process of kernel exp(-(distance / scale)^2 / 2) in each coordinate, in its largest terms."""
-
-    def __init__(self, space: Space) -> None:
-        super().__init__(space, 0)
-        self.theta, self.searched = [(0, *[int(self.s.centre_scale)] * space.dim)] * space.d, 0
-
-    def learn(self, z: Array, r: Array) -> None:
-        """Take in a reward where it is, not in the middle of its site."""
-        phi = self.space.phi(z[None], self.factors)[0]
-        for o in np.flatnonzero(~np.isnan(r)):
-            gain = self.C[o] @ phi / (1 + phi @ self.C[o] @ phi)
-            self.w[o] = self.w[o] + gain * (r[o] - phi @ self.w[o])
-            self.C[o] = self.C[o] - np.outer(gain, phi @ self.C[o])
-
-    def refit(self, sites: Sites, told: int, early: bool, forgets: bool) -> None:
-        """Fit anew; terms are chosen while it is early, scales sought less often."""
-        searches = forgets or (early and told >= self.searched * (1 + self.s.late_growth))
-        self.searched = told if searches else self.searched
-        if early:
-            cost = self.unlike(np.min(self.theta, axis=0)[1:])
-            self.factors = cheapest(cost, self.space.coordinate, DEAREST, self.space.smooth_room)
-        for o, theta in enumerate(self.theta):
-            sums = self.sums(sites, o)
-            self.theta[o] = self.search(*sums, theta) if searches and sums[2] > 0 else theta
-            self.w[o], self.C[o] = posterior(*sums[:2], self.expected(self.theta[o], self.s.signal_boldness))
-
-    def unlike(self, scale: Array) -> Array:
-        """-log of how much is expected of each function: its spectrum, the square of (frequency * scale) / 2."""
-        scale = np.array([0, *scale])[self.space.coordinate + 1]  # of each function; the first is the constant
-        cost = 0.5 * self.space.turns**2 * 2.0 ** (scale - 10)
-        return np.where(self.space.is_label, 2.0 ** (scale - self.s.centre_scale), cost)
-
-    def expected(self, theta: tuple[int, ...], boldness: float) -> Array:
-        """v of all terms."""
-        v = np.exp(-np.minimum(DEAREST, self.unlike(theta[1:])[self.factors].sum(axis=1)))
-        return np.array([UNKNOWN, *(boldness * 2.0 ** theta[0] * v / v.sum())[1:]])
-
-    def search(self, gram: Array, right: Array, n: float, Q: float, theta: tuple[int, ...]) -> tuple[int, ...]:
-        """Some steps to what makes rewards likeliest: all scales alike, then each number up or down."""
-        s, dim = self.s, len(theta) - 1
-
-        @cache
-        def likely(theta: tuple[int, ...]) -> float:
-            if min(theta[1:]) < 0 or max(map(abs, theta)) > MOST_POWER:
-                return -math.inf
-            away = [theta[0] / s.signal_spread, *((np.array(theta[1:]) - s.centre_scale) / s.scale_spread)]
-            return log_likelihood(gram, right, n, Q, self.expected(theta, 1.0)) - 0.5 * float(np.square(away).sum())
-
-        first, last = max(0, int(s.centre_scale - s.scale_spread)), int(s.centre_scale + s.scale_spread)
-        theta = max([theta, *((theta[0], *[start] * dim) for start in range(first, last + 1, 2))], key=likely)
-        each = np.eye(1 + dim, dtype=np.int64)
-        for move in int(s.sweeps) * [each[0], each[1:].sum(axis=0), *each[1:]]:
-            steps = [tuple((theta + step * move).tolist()) for step in (1, -1)]
-            theta = next((step for step in steps if likely(step) > likely(theta)), theta)
-        return theta
 
 
 def best_shares(error: Array, members: Array) -> Array:
@@ -260,10 +188,11 @@ def best_shares(error: Array, members: Array) -> Array:
 class Model:
     """ParetoZoom without its luck: what it predicts, and which candidates it would play."""
 
-    def __init__(self, problem: Problem, settings: Settings) -> None:
+    def __init__(self, problem: Problem, settings: Settings, weights: Array = None) -> None:
         self.s, self.space, self.d = settings, Space(problem, settings), len(problem.objectives)
+        self.weights = weights  # of objectives, if their weighted sum is preferred
         self.sites, self.levels = Sites(self.space), Levels(self.space)
-        self.trend, self.smooth = Trend(self.space), Smooth(self.space)
+        self.trend, self.smooth, self.forms = Trend(self.space), Smooth(self.space), Forms(self.space)
         self.first, self.next = np.full(self.d, math.nan), int(settings.first_rewards)
         self.told, self.parts, self.forgets, self.forgotten = 0, 0, False, 0
         self.share, self.P = np.tile(np.eye(MEMBERS)[LEVELS_], (self.d, 1)), np.zeros((self.d, MEMBERS, MEMBERS))
@@ -271,26 +200,32 @@ class Model:
         self.watched = np.zeros(4)  # pairs, products, squares of products, what is expected of products
         self.last: dict[int, Array] = {}  # the last residuals at a place; 0 if there were none
 
+    def rows(self, x: Array, arms: Array) -> Array:
+        """z: a context beside rows of arms."""
+        return np.column_stack([np.tile(x, (len(arms), 1)), arms])
+
     def members(self, z: Array, numbers: Array) -> tuple[Array, Array]:
         """m and squared e of each member: (members, d, rows) each."""
         x, arms = z[0, : self.space.context], z[:, self.space.context :]
         finest = next(one for one in reversed(self.levels.levels) if one.around(x)[1].sum() >= self.s.least_weight)
         (m, e), fixed = finest.predict(x, arms, numbers), np.array([self.trend.predict(z), self.smooth.predict(z)])
-        return np.array([m, *fixed[:, 0]]), np.array([e * e, *self.levels.sigma2[:, None] * fixed[:, 1]])
+        forms, forms2 = self.forms.predict(z, numbers)
+        e2 = np.array([e * e, *self.levels.sigma2[:, None] * fixed[:, 1], forms2])
+        return np.array([m, *fixed[:, 0], forms]), e2
 
     def predict(self, x: Array, arms: Array, numbers: Array, own_errors: bool = False) -> tuple[Array, Array]:
-        """m and e of rows of arms: (d, rows) each. Decisions do without the errors of fixed forms."""
+        """m and e of rows of arms: (d, rows) each. Decisions do without the errors of trend and smooth estimate."""
         if not self.levels.levels:
             return np.zeros((self.d, len(arms))), np.ones((self.d, len(arms)))
-        m, e2 = self.members(np.column_stack([np.tile(x, (len(arms), 1)), arms]), numbers)
-        e2[TREND_:] *= own_errors
+        m, e2 = self.members(self.rows(x, arms), numbers)
+        e2[[TREND_, SMOOTH_]] *= own_errors
         s = self.share.T[:, :, None]
         mean = (s * m).sum(axis=0)
         return mean, np.sqrt((s * ((m - mean) ** 2 + e2)).sum(axis=0))
 
     def used(self) -> Array:
         """Which members say something."""
-        return np.flatnonzero([1, len(self.trend.factors), len(self.smooth.factors)])
+        return np.flatnonzero([1, len(self.trend.factors), len(self.smooth.factors), len(self.space.arms)])
 
     def compare(self, z: Array, arm: int, r: Array) -> tuple[Array, Array]:
         """Take in how far members are off a reward; returns how far all together are, and what e is squared."""
@@ -315,20 +250,24 @@ class Model:
             self.share[o] = best_shares(self.P[o] + np.diag(penalty), self.used())
 
     def indices(self, x: Array, numbers: Array, m: Array, e: Array) -> Array:
-        """Means with optimism. Labels tell nothing of each other: theirs is of their own rewards alone."""
-        if not self.space.are_labels:
-            return m + self.s.optimism * e
-        digits, labels = self.sites.digits, self.space.labels
-        beside = (digits[:, labels] == np.int64(x[labels])).all(axis=1)
-        told = np.array([self.sites.sums[0, :, beside & (digits[:, -1] == arm)].sum() for arm in numbers]) / self.d
-        return m + self.s.label_optimism * np.sqrt(math.log(1 + self.told) * self.levels.sigma2[:, None] / (1 + told))
+        """Means with optimism, (d, rows); where weights are preferred, of their weighted sum, (1, rows).
+
+        Labels tell nothing of each other: theirs is by the standard errors of forms.
+        """
+        times = self.s.optimism
+        if self.space.are_labels and self.levels.levels:
+            z = self.rows(x, self.space.arms[numbers])
+            times, e = self.s.lone_optimism, np.sqrt(self.forms.predict(z, numbers)[1])
+        if self.weights is None:
+            return m + times * e
+        return (self.weights @ m + self.s.lone_optimism * np.sqrt(self.weights**2 @ e**2))[None]
 
     def choose(self, indices: Array, e: Array) -> Array:
         """Which candidates are played (0 or 1 each): the front of indices, but for what others all but dominate."""
         s, less = self.s, indices[:, :, None] - indices[:, None, :]
         marks = 1 - ((less <= 0).all(axis=0) & (less < 0).any(axis=0)).any(axis=1)
         front = np.flatnonzero(marks)
-        if self.d > 1 and self.levels.levels:
+        if len(indices) > 1 and self.levels.levels:
             unit = s.worse * np.sqrt(np.maximum((e[:, front] ** 2).mean(axis=1), 1e-300))
             vectors = indices[:, front] / unit[:, None]
             is_end = vectors >= vectors.max(axis=1, keepdims=True) - s.end * (self.d - 1) ** 2
@@ -352,10 +291,11 @@ class Model:
         r, digits = reward - self.first, self.space.digits(z, arm)
         if self.levels.levels:
             residual, error2 = self.compare(z, arm, r)
-            if len(self.smooth.factors) and self.told < self.s.last_learned_at_once:
-                self.smooth.learn(z, r)
             if len(self.levels.levels) > 1:
                 self.watch(digits, residual, error2)
+        self.trend.learn(z, r, self.told)
+        self.smooth.learn(z, r, self.told)
+        self.forms.learn(z, arm, r)
         self.levels.learn(self.sites, self.sites.add(digits, r))
         self.parts += int((~np.isnan(r)).sum())
         self.told, self.parts = self.told + self.parts // self.d, self.parts % self.d
@@ -372,26 +312,29 @@ class Model:
 
     def refit(self) -> None:
         """Fit all estimators; forget half before if the world has changed. Fixed forms are fitted early, or retired."""
-        s, forgets, self.forgets = self.s, self.forgets, False
+        s, forgets, self.forgets, trend_lacks = self.s, self.forgets, False, not self.trend.learns(self.told)
         if forgets:
             self.sites.forget_half()
             self.told, self.parts = divmod(int(self.sites.sums[0].sum()), self.d)
             self.forgotten, self.watched, self.last = self.forgotten + 1, np.zeros(4), {}
         told, largest = self.told, self.share.max(axis=0)
-        if forgets or told <= s.last_trend_fit:
-            self.trend.refit(self.sites)
+        if told <= s.last_trend_fit or (forgets and s.last_trend_fit > 0):
+            self.trend.refit(self.sites, told, forgets, trend_lacks)
         elif largest[TREND_] < s.least_share:
             self.trend.factors = self.trend.factors[:0]
         early = forgets or told <= s.last_smooth_fit
         if self.space.smooth_room and told >= s.first_smooth_fit:
-            if early or (len(self.smooth.factors) and largest[SMOOTH_] >= s.fit_share):
+            if early or (len(self.smooth.factors) and largest[SMOOTH_] >= s.least_share):
                 self.smooth.refit(self.sites, told, early, forgets)
-            elif largest[SMOOTH_] < s.least_share:
+            else:
                 self.smooth.factors = self.smooth.factors[:0]
+        if len(self.space.arms):
+            self.forms.refit(told, forgets)
         self.P *= s.memory
         self.compared *= s.memory
         self.levels_error2 *= s.memory
         self.update_shares()
         self.levels.refit(self.sites, told, forgets)
         self.explained = np.maximum(0, self.sites.variance() / self.levels.sigma2 - 1)
-        self.next = told + max(int(s.least_gap), int(told * (s.early_growth if told < s.early else s.late_growth)))
+        growth = s.early_growth if told < s.last_learned_at_once else s.late_growth
+        self.next = told + max(int(s.least_gap), int(told * growth))

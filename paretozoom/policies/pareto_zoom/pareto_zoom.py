@@ -21,7 +21,7 @@ from paretozoom.policies.parameters import check_listable, checked_problem
 from paretozoom.policies.pareto_zoom import memory
 from paretozoom.policies.summary import Summary
 from paretozoom.problem import Problem
-from paretozoom.problem.dimensions import Finite, Floats, Ints
+from paretozoom.problem.dimensions import Finite, Floats, Ints, number_of
 from paretozoom.records import Refused, Values
 
 SPREADS = ("arms", "front")
@@ -30,12 +30,18 @@ SPREADS = ("arms", "front")
 class ParetoZoom(CompiledPolicy):
     """Plays fairly on the front of what a committee of estimators predicts; nothing is to be tuned.
 
-    Three estimators of the mean reward learn side by side: a trend (a quadratic), a smooth estimate (a Gaussian process
-    in few terms), and levels (means of ever smaller cells of contexts and arms). Their shares are those with which
-    rewards would have been predicted best. Of candidates on a randomly shifted grid those on the front of the means are
-    played uniformly, or with `spread="front"` evenly along the front in the space of objectives; what others all but
-    dominate, as far as standard errors tell, is left out. The density of the draw is exact. Rewards that contradict
-    what was learned before let half of it be forgotten.
+    Four estimators of the mean reward learn side by side: a trend (a quadratic), a smooth estimate (a Gaussian process
+    in few terms), forms (for each of finitely many arms a linear form of the context), and levels (means of ever
+    smaller cells of contexts and arms). Their shares are those with which rewards would have been predicted best.
+
+    Of candidates on a randomly shifted grid those on the front of the means are played uniformly, or with
+    `spread="front"` evenly along the front in the space of objectives; what others all but dominate, as far as standard
+    errors tell, is left out. The density of the draw is exact. Rewards that contradict what was learned before let half
+    of it be forgotten.
+
+    With `prefer={"weights": {"gain": 1, "cost": 4}}` not the front is played, but the arm of the largest weighted sum
+    of rewards in the user's units. What is to be small is subtracted: here a unit of cost weighs as much as four of
+    gain. What is not named weighs nothing.
 
     Rewards may be on any scale, bounded or not, and come late, in parts and in any order. No regret bound is proved.
     `settings` replaces numbers of `Settings`, for experiments.
@@ -54,7 +60,7 @@ class ParetoZoom(CompiledPolicy):
     name = "pareto-zoom"
     kernel: ClassVar[ModuleType] = policy
     summary = Summary(
-        "shares of a trend, a smooth estimate and means of cells, as they predict; uniform on the front of candidates",
+        "shares of a trend, a smooth estimate, forms of arms and means of cells; uniform on the front of candidates",
         multi_objective=True,
         contextual=True,
         similarity=True,
@@ -66,6 +72,7 @@ class ParetoZoom(CompiledPolicy):
         problem: Problem,
         *,
         spread: Literal["arms", "front"] = "arms",
+        prefer: Mapping[str, Mapping[str, float]] | None = None,
         settings: Mapping[str, float] | None = None,
         seed: int = 0,
     ) -> None:
@@ -73,21 +80,23 @@ class ParetoZoom(CompiledPolicy):
         if spread not in SPREADS:
             raise Refused(f"spread: {spread!r} is not 'arms' or 'front'")
         self.spread = spread
+        self._weights = None if prefer is None else checked_weights(problem, prefer)
+        wanted = {} if prefer is None else {"prefer": {"weights": {k: float(w) for k, w in prefer["weights"].items()}}}
         self.settings = checked_settings(settings or {})
         given = {} if not settings else {"settings": dict(settings)}
-        super().__init__(problem, seed=seed, parameters={"spread": spread, **given})
+        super().__init__(problem, seed=seed, parameters={"spread": spread, **wanted, **given})
 
     # Memory.
 
     def _memory(self, key: Ints) -> tuple[Floats, Ints]:
-        f, i = memory.allocate(self.problem, self.settings, key, self.spread == "front", {})
+        f, i = memory.allocate(self.problem, self.settings, key, self.spread == "front", {}, self._weights)
         return f, i
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
         return stored.arrays_of(m.memory, self._floats, self._ints)
 
     def _filled(self, arrays: Mapping[str, npt.NDArray[Any]], key: Ints, number: int) -> tuple[Floats, Ints]:
-        f, i = memory.filled(self.problem, self.settings, key, self.spread == "front", arrays, number)
+        f, i = memory.filled(self.problem, self.settings, key, self.spread == "front", arrays, number, self._weights)
         return f, i
 
     def _credits(self, number: int, learned: Any = None) -> range:
@@ -101,7 +110,7 @@ class ParetoZoom(CompiledPolicy):
         named = {"levels": m.LEVELS, "sites": m.SITES, "forgotten": m.FORGOTTEN}
         shares = m.memory.view("share", self._floats, self._ints).mean(axis=0).tolist()
         facts: dict[str, Any] = {name: int(self._ints[place]) for name, place in named.items()}
-        return {**facts, "shares": dict(zip(("levels", "trend", "smooth"), shares, strict=True))}
+        return {**facts, "shares": dict(zip(("levels", "trend", "smooth", "forms"), shares, strict=True))}
 
     def front(self, context: Values = (), *, believed: bool = False, feasible: Any = None) -> list[Piece]:
         """The candidates, on one fixed grid, that would be played, or with `believed` all of undominated means.
@@ -157,6 +166,33 @@ class ParetoZoom(CompiledPolicy):
             {n.name: n.span * v for n, v in zip(numbers, error.tolist(), strict=True)},
             {n.name: c for n, c in zip(numbers, count.tolist(), strict=True)},
         ]
+
+
+def checked_weights(problem: Problem, prefer: Mapping[str, Mapping[str, float]]) -> Floats:
+    """What scaled rewards are multiplied by, from weights of rewards in the user's units; the largest is 1.
+
+    >>> from paretozoom import Objective, Real
+    >>> objectives = [Objective("gain", high=10), Objective("cost", goal="min")]
+    >>> task = Problem(context=[], arm=[Real("y")], objectives=objectives)
+    >>> checked_weights(task, {"weights": {"gain": 1, "cost": 4}}).tolist()
+    [1.0, 0.4]
+    """
+    if not isinstance(prefer, Mapping) or list(prefer) != ["weights"] or not isinstance(prefer["weights"], Mapping):
+        raise Refused(f"prefer: {prefer!r}, expected {{'weights': {{objective: number}}}}")
+    weights, names = prefer["weights"], [objective.name for objective in problem.objectives]
+    unknown = [name for name in weights if name not in names]
+    if unknown:
+        raise Refused(f"prefer: weights of {unknown!r}, expected objectives of {names!r}")
+    numbers = {name: number_of(value, f"prefer: weight of {name!r}") for name, value in weights.items()}
+    for name, number in numbers.items():
+        if number < 0:
+            raise Refused(f"prefer: weight of {name!r} is {number!r}, expected a number of at least 0")
+    largest = max(numbers.values(), default=0.0)
+    if largest == 0.0:
+        raise Refused(f"prefer: weights are {dict(weights)!r}, expected one above 0")
+    scaled = np.array([one.span * (numbers.get(one.name, 0.0) / largest) for one in problem.objectives])
+    shares: Floats = scaled / scaled.max()
+    return shares
 
 
 def checked_settings(given: Mapping[str, float]) -> Settings:

@@ -10,7 +10,7 @@ import numpy as np
 from paretozoom.kernels.core.kinds import CATEGORICAL, PERIODIC
 from paretozoom.kernels.pareto_zoom.settings import Settings
 from paretozoom.policies.pareto_zoom.memory import bits_of, most_cells_of, smooth_room_of
-from paretozoom.policies.pareto_zoom.terms import terms_of
+from paretozoom.policies.pareto_zoom.terms import forms_of, terms_of
 from paretozoom.problem import Problem
 
 Array = Any  # of numbers
@@ -34,6 +34,7 @@ class Space:
         self.telling = np.minimum(self.bits, telling[: len(self.bits)])  # the bits that tell values apart
         self.most_cells = most_cells_of(problem, settings)
         self.functions, self.quadratic = terms.functions, np.array(terms.factors)
+        self.linear = np.array([(0, 0, k) for k in forms_of(problem, settings)], np.int64).reshape(-1, 3)
         self.coordinate = np.array([-1, *(j for j, _ in terms.functions[1:])])  # of each function; none of the constant
         kinds, which = np.where(self.coordinate < 0, -1, self.kinds[self.coordinate]), np.transpose(terms.functions)[1]
         turns = np.where(which > 1, which - 1, math.inf) * (math.pi / (1 + 2 * settings.margin))  # none of polynomials
@@ -41,9 +42,6 @@ class Space:
         self.turns = np.where(kinds < 0, 0, turns)  # of a function's angle along its coordinate
         self.is_label = kinds == CATEGORICAL
         self.smooth_room = smooth_room_of(self.dim, len(terms.functions) > terms.of_contexts, settings)
-        self.labels = np.flatnonzero(encoding.kinds[: self.context] == CATEGORICAL)  # beside which arms are told apart
-        if np.prod(-self.values[self.labels]) * len(self.arms) > settings.most_groups:
-            self.labels = self.labels[:0]
         self.are_labels = len(self.arms) > 0 and encoding.kinds[self.context :].tolist() == [CATEGORICAL]
         features = [self.digit(self.context + k, feature) for k, feature in enumerate(self.arms.T)]
         nothing = np.zeros((self.context, len(self.arms)), np.int64)

@@ -1,10 +1,10 @@
-"""Which terms trend and smooth estimate of ParetoZoom have, and how much there is of each, by regression."""
+"""Which functions and terms the fixed forms of ParetoZoom have."""
 
 from __future__ import annotations
 
-import itertools
-import math
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable
+from itertools import chain, combinations, islice, product
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,9 +13,6 @@ from paretozoom.kernels.pareto_zoom.functions import POLYNOMIALS
 from paretozoom.kernels.pareto_zoom.settings import Settings
 from paretozoom.problem import Problem
 from paretozoom.problem.dimensions import Floats, Ints
-
-if TYPE_CHECKING:
-    from paretozoom.policies.pareto_zoom.space import Sites, Space
 
 
 class Terms(NamedTuple):
@@ -30,8 +27,8 @@ def terms_of(problem: Problem, settings: Settings) -> Terms:
     """The functions of all coordinates, and the terms of the quadratic that the trend is.
 
     These are the constant, functions up to squares, products of two, and of labels with squares and products of
-    numbers. Products are left out where they would be too many, and so is all but the constant. Only
-    labels multiply squares.
+    numbers. Where they would be too many, those are left out first that tell arms apart least: only labels multiply
+    squares, contexts multiply arms rather than contexts.
 
     >>> from paretozoom import Objective, Problem, Real
     >>> problem = Problem(context=[Real("x")], arm=[Real("y")], objectives=[Objective("a")])
@@ -39,13 +36,13 @@ def terms_of(problem: Problem, settings: Settings) -> Terms:
     >>> terms.functions[:4], terms.functions[15:17]
     ([(0, 0), (0, 0), (0, 1), (0, 2)], [(1, 0), (1, 1)])
     >>> terms.factors
-    [(0, 0, 0), (0, 0, 1), (0, 0, 2), (0, 0, 15), (0, 0, 16), (0, 1, 15)]
+    [(0, 0, 0), (0, 0, 15), (0, 0, 16), (0, 0, 1), (0, 1, 15), (0, 0, 2)]
     """
     encoding = problem.encoding
     sizes = [abs(value) or len(encoding.arms) for value in encoding.values.tolist()]  # of those that have labels
     functions, of_contexts = [(0, 0)], 1
     numbers = int((encoding.kinds != CATEGORICAL).sum())
-    most = int(settings.most_terms)
+    most = int(settings.most_trend_terms)
     cosines = min(int(settings.cosines), int(settings.all_functions) // max(1, numbers) - POLYNOMIALS)
     of_number = POLYNOMIALS + max(1, cosines)
     labels: list[int] = []
@@ -62,20 +59,31 @@ def terms_of(problem: Problem, settings: Settings) -> Terms:
         if j < encoding.context:
             of_contexts = len(functions)
 
-    quadratic = sorted(labels + simple + squares)
-    if len(quadratic) >= most:
-        return Terms([(0, 0)], 1, [(0, 0, 0)])
-
     def apart(*factors: int) -> bool:
         return len({functions[k][0] for k in factors}) == len(factors)
 
-    singles = [_three(k) for k in [0, *quadratic]]
-    pairs = [_three(a, b) for a, b in itertools.combinations(sorted(labels + simple), 2) if apart(a, b)]
-    pairs = pairs if len(singles) + len(pairs) <= most else []
-    curves = [[k] for k in squares] + [[a, b] for a, b in itertools.combinations(simple, 2) if apart(a, b)]
-    triples = [_three(label, *curve) for label in labels for curve in curves]
-    triples = triples if pairs and len(singles) + len(pairs) + len(triples) <= most else []
-    return Terms(functions, of_contexts, singles + pairs + triples)
+    def is_of_context(k: int) -> bool:
+        return functions[k][0] < encoding.context
+
+    all_simple = sorted(labels + simple)
+    of_context, of_arm = ([k for k in all_simple if is_of_context(k) == so] for so in (True, False))
+    curves = chain(([k] for k in squares), (pair for pair in combinations(simple, 2) if apart(*pair)))
+    groups: list[Iterable[Iterable[int]]] = [  # what tells arms apart comes first
+        ([k] for k in [*of_arm, *squares] if not is_of_context(k)),
+        ([k] for k in of_context),
+        product(of_context, of_arm),
+        (pair for pair in combinations(of_arm, 2) if apart(*pair)),
+        ([k] for k in squares if is_of_context(k)),
+        (pair for pair in combinations(of_context, 2) if apart(*pair)),
+        ([label, *curve] for curve in curves for label in labels),
+    ]
+    factors = [(0, 0, 0)]
+    for group in groups:  # of which there may be far more than are taken
+        some = list(islice(group, most + 1 - len(factors)))
+        if len(factors) + len(some) > most:
+            break
+        factors += sorted(_three(*of) for of in some)
+    return Terms(functions, of_contexts, factors)
 
 
 def cheapest(cost: Floats, coordinate: Ints, limit: float, room: int) -> Ints:
@@ -103,39 +111,24 @@ def _three(*factors: int) -> tuple[int, int, int]:
     return first, second, third
 
 
-def scaled(gram: Floats, v: Floats) -> tuple[Floats, Floats]:
-    """The inverse of C, given the sum of phi phi', with roots of v on both sides; and these, which are of all sizes."""
-    root = np.sqrt(v)
-    return np.eye(len(v)) + np.outer(root, root) * gram, root
+def forms_of(problem: Problem, settings: Settings) -> list[int]:
+    """The functions of contexts that forms of finite arms have, the constant first: lines, waves, labels.
 
+    None if arms are not finite, the constant alone if all would be too many.
 
-def posterior(gram: Floats, right: Floats, v: Floats) -> tuple[Floats, Floats]:
-    """w and C, given the sums of phi phi' and phi r."""
-    inverse, root = scaled(gram, v)
-    return root * np.linalg.solve(inverse, root * right), np.outer(root, root) * np.linalg.inv(inverse)
-
-
-def log_likelihood(gram: Floats, right: Floats, n: float, Q: float, v: Floats) -> float:
-    """How likely n rewards are, but for a constant, with the noise that makes them likeliest."""
-    inverse, root = scaled(gram, v)
-    missed = Q - float(root * right @ np.linalg.solve(inverse, root * right))
-    return float(-0.5 * np.linalg.slogdet(inverse)[1] - 0.5 * n * math.log(max(missed, 1e-12 * Q, 1e-300) / n))
-
-
-class Fixed:
-    """r = w.phi(z) + noise, where w is normal beforehand with variances v sigma2; w and C of each objective."""
-
-    def __init__(self, space: Space, terms: int) -> None:
-        self.space, self.s, self.factors = space, space.settings, np.zeros((0, 3), np.int64)
-        self.w, self.C = [np.zeros(terms)] * space.d, [np.zeros((terms, terms))] * space.d
-
-    def predict(self, z: Floats) -> tuple[Floats, Floats]:
-        """Means, and squared standard errors beside the noise, of rows of points: (d, rows) each."""
-        phi, n = self.space.phi(z, self.factors), len(self.factors)
-        variances = [((phi @ C[:n, :n]) * phi).sum(axis=1) for C in self.C]
-        return np.array([phi @ w[:n] for w in self.w]), np.array(variances)
-
-    def sums(self, sites: Sites, o: int) -> tuple[Floats, Floats, float, float]:
-        """What a posterior takes, each reward in the middle of its site."""
-        phi, (n, S, Q) = self.space.phi(self.space.middles(sites.digits), self.factors), sites.sums[:, o]
-        return phi.T @ (n[:, None] * phi), phi.T @ S, n.sum(), Q.sum()
+    >>> from paretozoom import Finite, Objective, Problem, Real
+    >>> problem = Problem(context=[Real("x"), Real("y")], arm=Finite(["a", "b"]), objectives=[Objective("r")])
+    >>> functions = terms_of(problem, Settings()).functions
+    >>> [functions[k] for k in forms_of(problem, Settings())]
+    [(0, 0), (0, 0), (1, 0)]
+    """
+    encoding = problem.encoding
+    if len(encoding.arms) == 0:
+        return []
+    terms = terms_of(problem, settings)
+    simple = [0]
+    for k, (j, which) in enumerate(terms.functions[1 : terms.of_contexts], 1):
+        kind = encoding.kinds[j]
+        if kind == CATEGORICAL or which == 0 or (kind != LINEAR and which == 1):
+            simple.append(k)
+    return simple if len(encoding.arms) * len(simple) ** 2 <= settings.form_room else [0]

@@ -62,7 +62,23 @@ def test_many_labels_are_not_told_apart() -> None:
 def test_too_many_products_are_left_out() -> None:
     contexts = [Categorical(f"c{k}", list("abcdefgh")) for k in range(4)]
     terms = terms_of(Problem(context=contexts, arm=[Real("y")], objectives=ONE), Settings())
-    assert len(terms.factors) == 1 + 32 + 2 < Settings().most_terms
+    # Functions of the arm, labels, labels times the arm; pairs of labels would be 6 * 64.
+    assert len(terms.factors) == 1 + 2 + 32 + 32 < Settings().most_trend_terms < 67 + 6 * 64
+
+
+def test_what_tells_arms_apart_comes_first() -> None:
+    """As terms are fewer, groups of them are left out from the end."""
+    problem = Problem(context=[Real("x1"), Real("x2")], arm=[Real("y1"), Real("y2")], objectives=ONE)
+    known = terms_of(problem, Settings())
+    kinds = {k: "xxyy"[j] for k, (j, _) in enumerate(known.functions) if k > 0}
+    kinds[0] = ""
+    groups = []
+    for most in range(1, 15):
+        factors = terms_of(problem, Settings(most_trend_terms=most)).factors
+        groups.append("".join(kinds[k] for k in factors[-1]) if len(factors) == most else "")
+    # 1; y1, y2 and their squares; x1, x2; x times y; y1 y2; squares of x; x1 x2, which is the 15th
+    assert groups == ["", "", "", "", "y", "", "x", "", "", "", "xy", "yy", "", "x"]
+    assert len(known.factors) == 15
 
 
 def _told(problem: Problem, reward: Any, rounds: int, seed: int, noise: float) -> tuple[Any, Any]:

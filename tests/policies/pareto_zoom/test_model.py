@@ -15,7 +15,7 @@ ALL = {
     "no context, labels": Problem(context=[], arm=Finite(list("abcdefg")), objectives=[Objective("r")]),
     "many labels": Problem(context=[Real("x")], arm=Finite(list(range(17))), objectives=[Objective("r")]),
 }
-RETIRING = {"last_trend_fit": 100, "last_smooth_fit": 150, "early": 200, "last_learned_at_once": 120, "most_terms": 30}
+RETIRING = {"last_trend_fit": 100, "last_smooth_fit": 150, "last_learned_at_once": 200, "most_terms": 30}
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -61,7 +61,7 @@ def test_fixed_forms_are_retired_or_stay(least_share: float, stays: bool) -> Non
 
 def test_a_smooth_estimate_of_a_large_share_is_fitted_on() -> None:
     problem = LATTICE_PROBLEMS["plane of arms"]
-    both, world = Both(problem, **RETIRING, fit_share=0.05), World(problem, seed=3)
+    both, world = Both(problem, **RETIRING, least_share=0.05), World(problem, seed=3)
     both.play(world, 160, scrambled=False)
     before = both.part("smooth").copy(), both.part("smooth_factor").copy()
     both.play(world, 400, scrambled=False)

@@ -10,12 +10,14 @@ import numpy as np
 import pytest
 
 from paretozoom import Categorical, Finite, Objective, Problem, Real
+from paretozoom.kernels.core.kinds import CATEGORICAL
 from paretozoom.kernels.pareto_zoom.committee import solve_shares
 from paretozoom.kernels.pareto_zoom.settings import Settings
 from paretozoom.kernels.pareto_zoom.trend import UNKNOWN
-from paretozoom.policies.pareto_zoom.model import Levels, Model, Smooth, Trend, best_shares
+from paretozoom.policies.pareto_zoom.fixed import Smooth, Trend, posterior
+from paretozoom.policies.pareto_zoom.model import Levels, Model, best_shares
 from paretozoom.policies.pareto_zoom.space import Level, Sites, Space
-from paretozoom.policies.pareto_zoom.terms import cheapest, posterior
+from paretozoom.policies.pareto_zoom.terms import cheapest
 
 ONE = [Objective("r", bounded=False)]
 PLAIN = Settings()
@@ -38,8 +40,15 @@ def test_a_trend_is_a_regression_on_all_rewards() -> None:
     problem = Problem(context=[Categorical("c", list("uvw")), Real("x")], arm=[Real("y")], objectives=ONE)
     space = Space(problem, PLAIN)
     sites, z, r = _told(space, 90, 1, labels=3)
+    z = z + 1e-4 * np.arange(len(z))[:, None] * (space.kinds[: space.dim] != CATEGORICAL)  # not in the middle of sites
     trend = Trend(space)
-    trend.refit(sites)
+    for told, (place, reward) in enumerate(zip(z, r, strict=True)):
+        trend.learn(place, np.array([reward]), told)
+        if told == 20:
+            trend.refit(sites, told, False, False)
+    at_once = trend.w[0]
+    assert at_once == pytest.approx(posterior(*trend.known.of[0][:2], trend.expected(trend.size[0]))[0], abs=1e-7)
+    trend.refit(sites, 90, False, False)
     rows = space.phi(z, trend.factors)
     v = trend.expected(trend.size[0])
     inverse = rows.T @ rows + np.diag(1 / v)
@@ -49,6 +58,22 @@ def test_a_trend_is_a_regression_on_all_rewards() -> None:
     likely = [_log_density(rows, r, trend.expected(trend.size[0] + step)) for step in (-1, 0, 1)]
     assert len(trend.factors) > 15
     assert likely[1] == max(likely) or abs(trend.size[0]) == 1
+
+
+def test_a_trend_that_stopped_learning_forgets_all_but_the_newest_sites() -> None:
+    settings = replace(PLAIN, last_trend_fit=10.0)
+    space = Space(Problem(context=[Real("x")], arm=[Real("y")], objectives=ONE), settings)
+    sites, z, r = _told(space, 60, 1)
+    trend = Trend(space)
+    for told in range(60):
+        trend.learn(z[told], np.array([1e3]), told)  # of an old world
+    assert trend.known.of[0][2] == 16
+    assert not trend.learns(60)
+    trend.refit(sites, 30, True, True)
+    rows = space.phi(np.tile(z[20:30], (2, 1)), trend.factors)
+    again = np.concatenate([r[20:30], r[50:]])
+    inverse = rows.T @ rows + np.diag(1 / trend.expected(trend.size[0]))
+    assert trend.w[0] == pytest.approx(np.linalg.solve(inverse, rows.T @ again), abs=1e-6)
 
 
 def _log_density(rows: Any, r: Any, v: Any) -> float:
@@ -95,7 +120,7 @@ def test_rewards_that_are_learned_one_by_one_are_learned_like_all_at_once() -> N
         some.add(space.digits(z[k]), r[k : k + 1])
     gaussian.refit(some, 30, True, False)
     for k in range(30, 60):
-        gaussian.learn(z[k], r[k : k + 1])
+        gaussian.learn(z[k], r[k : k + 1], k)
     rows = space.phi(z, gaussian.factors)
     inverse = rows.T @ rows + np.diag(1 / gaussian.expected(gaussian.theta[0], PLAIN.signal_boldness))
     assert gaussian.w[0] == pytest.approx(np.linalg.solve(inverse, rows.T @ r), abs=1e-9)
@@ -103,27 +128,27 @@ def test_rewards_that_are_learned_one_by_one_are_learned_like_all_at_once() -> N
 
 
 def test_shares_are_those_of_least_squares() -> None:
-    """Against a grid of shares, whose step is 1/100; and kernels find the same."""
-    grid = np.array([(a, b, 100 - a - b) for a in range(101) for b in range(101 - a)]) / 100
-    rng = np.random.default_rng(1)
+    """Against a grid of shares, whose step is 1/40; and kernels find the same."""
+    whole = [(a, b, c, 40 - a - b - c) for a in range(41) for b in range(41 - a) for c in range(41 - a - b)]
+    grid, rng = np.array(whole) / 40, np.random.default_rng(1)
     for _ in range(300):
-        off = rng.standard_normal((int(rng.integers(1, 8)), 3)) * rng.choice([0.1, 1.0, 3.0], 3)
+        off = rng.standard_normal((int(rng.integers(1, 8)), 4)) * rng.choice([0.1, 1.0, 3.0], 4)
         off += rng.standard_normal((len(off), 1)) * rng.choice([0.0, 1.0, 10.0])  # what all are off by alike
-        products, penalty = off.T @ off, rng.choice([0.5, 2.0, 20.0], 3)
+        products, penalty = off.T @ off, rng.choice([0.5, 2.0, 20.0], 4)
         error = products + np.diag(penalty)
-        share = best_shares(error, range(3))
+        share = best_shares(error, range(4))
         assert share.min() >= 0
         assert share.sum() == pytest.approx(1)
         assert share @ error @ share <= ((grid @ error) * grid).sum(axis=1).min() + 1e-9
-        found = np.zeros(3)
+        found = np.zeros(4)
         solve_shares(products, penalty, found)
         assert found == pytest.approx(share, abs=1e-9)
 
 
 def test_who_has_a_penalty_without_end_has_no_share() -> None:
-    penalty, found = np.array([2.0, np.inf, np.inf]), np.zeros(3)
-    solve_shares(np.ones((3, 3)), penalty, found)
-    assert found.tolist() == best_shares(np.ones((3, 3)), [0]).tolist() == [1, 0, 0]
+    penalty, found = np.array([2.0, np.inf, np.inf, np.inf]), np.zeros(4)
+    solve_shares(np.ones((4, 4)), penalty, found)
+    assert found.tolist() == best_shares(np.ones((4, 4)), [0]).tolist() == [1, 0, 0, 0]
 
 
 def _hierarchy(tau: float, sigma: float, seed: int) -> tuple[Levels, Sites]:
