@@ -45,6 +45,8 @@ def read_export(name: str, data: bytes) -> tuple[Experiment, list[Carried]]:
         carried: list[Carried] = msgspec.convert(snapshot.header.get(FIELD, []), list[Carried])
     except (msgspec.ValidationError, Refused) as error:
         raise Refused(f"snapshot: {FIELD}: {error}") from error
+    if experiment.policy.number and experiment.epochs.current is None:
+        raise Refused("snapshot: experiment: epochs are none, so no decision has an id")
     waiting = experiment.open_decisions
     numbers = [event.decision.number for event in carried]
     if numbers != waiting.numbers():

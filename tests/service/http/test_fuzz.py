@@ -145,6 +145,7 @@ CREATED = ("experiment", "created")
         (("carried", 0, "decision", "density"), 0.123),
         (("carried", 0, "reward"), {"left": 1.0}),
         (("carried", 1, "reward"), {}),
+        (("experiment", "epochs"), []),
         (("experiment", "epochs", 0, 1), 3),
         (("policy",), "pcz"),
         (("version",), 99),
