@@ -26,7 +26,8 @@ if TYPE_CHECKING:  # for type checkers and editors: what is found below, when it
     from paretozoom.records import Told as Told
     from paretozoom.remote.async_client import AsyncClient as AsyncClient
     from paretozoom.remote.client import Client as Client
-    from paretozoom.remote.client import ServiceError as ServiceError
+    from paretozoom.remote.errors import ServiceError as ServiceError
+    from paretozoom.remote.wire import LocalDecision as LocalDecision
     from paretozoom.rounds import Rounds as Rounds
     from paretozoom.similarity import Similarity as Similarity
     from paretozoom.similarity.diagnosis import Diagnoser as Diagnoser
@@ -43,7 +44,7 @@ _HOMES = {
     "problem": ["Problem"],
     "problem.dimensions": ["Categorical", "Finite", "Integer", "Objective", "Real"],
     "records": ["Asked", "Decision", "Dropped", "Event", "Refused", "Round", "Snapshot", "Told"],
-    "remote": ["AsyncClient", "Client", "ServiceError"],
+    "remote": ["AsyncClient", "Client", "LocalDecision", "ServiceError"],
     "rounds": ["Rounds"],
     "similarity": ["Similarity"],
     "similarity.diagnosis": ["Diagnoser", "Diagnosis", "Place", "diagnose"],

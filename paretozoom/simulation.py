@@ -14,7 +14,7 @@ from paretozoom.kernels.loops import loop
 from paretozoom.policies.compiled import CompiledPolicy
 from paretozoom.policies.open_decisions import OpenDecision, OpenDecisions
 from paretozoom.problem import Problem
-from paretozoom.problem.dimensions import Finite, Ints
+from paretozoom.problem.dimensions import Finite, Ints, number_of
 from paretozoom.records import Decision, Environment, Policy, Refused, Round, Values, checked_seed
 from paretozoom.rounds import Columns, Rounds
 
@@ -42,10 +42,11 @@ def simulate(policy: Policy, environment: Environment, rounds: int, *, seed: int
         context = environment.observe()
         decision = policy.ask(context)
         reward = environment.respond(decision)
+        played = Round(decision, _by_name(problem, reward))  # refused before anything is learned
         waiting.setdefault(int(deliveries.due(t, 1)[0]), []).append((decision, reward))
         for told, its_reward in waiting.pop(t, []):
             policy.tell(told, its_reward)
-        yield Round(decision, reward if isinstance(reward, dict) else _by_name(problem, reward))
+        yield played
 
 
 def simulate_in_chunks(
@@ -219,4 +220,4 @@ def _by_name(problem: Problem | None, reward: Values) -> dict[str, float]:
         raise Refused(f"reward: {reward!r} names no objectives, and no problem does; expected a mapping by their names")
     else:
         pairs = zip(problem.objective_names, reward, strict=True)
-    return {name: float(value) for name, value in pairs if value is not None}
+    return {name: number_of(value, f"reward[{name!r}]") for name, value in pairs if value is not None}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -276,3 +277,18 @@ def test_rewards_without_names_take_those_of_the_problem() -> None:
         list(simulate(Coin(), Silent(), 1, seed=1))
     with pytest.raises(Refused, match="policy: Coin has no problem, and Table neither"):
         next(simulate_in_chunks(Coin(), Table(), 1, seed=1))
+
+
+@pytest.mark.parametrize("won", [True, np.True_, "1.0", math.nan], ids=repr)
+def test_what_is_no_number_is_no_reward(won: Any) -> None:
+    """Whoever plays: nothing becomes a number on its way into a round."""
+
+    class Yes(Table):
+        def respond(self, decision: Decision) -> Any:
+            return {"won": won, "weight": 0.5}
+
+    coin = Coin()
+    with pytest.raises(Refused) as refusal:
+        list(simulate(coin, Yes(), 1, seed=1))
+    assert f"reward['won']: {won!r} is not a" in str(refusal.value)
+    assert coin.told == []

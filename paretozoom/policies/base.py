@@ -80,6 +80,10 @@ class Policy:
         """The decision of this number, which is not made yet, and its encoded point; changes nothing."""
         raise NotImplementedError
 
+    def _draw_ahead(self, context: Values, feasible: Any, number: int) -> tuple[Decision, Floats]:
+        """As `_draw`, of a decision that may never be made."""
+        return self._draw(context, feasible, number)
+
     def _encode_reward(self, reward: Values, out: Floats) -> int:
         """Write the numbers to learn of a reward to `out`, NaN where it is silent; returns a bit for each objective."""
         return self.problem.encode_reward(reward, out)
@@ -94,6 +98,19 @@ class Policy:
     def _begin(self, decision: Decision) -> None:
         """What asking changes in what was learned apart from the draw; called when a decision is replayed."""
 
+    def _credits(self, number: int, learned: Any = None) -> range:
+        """The credits that a decision of this number can have, given what `_read` gave, or what is learned now."""
+        return range(1)
+
+    def _check_credit(self, decision: Decision, point: Floats, field: str, learned: Any = None) -> None:
+        """Refuse a decision from outside that credits what does not exist."""
+        known = self._credits(decision.number, learned)
+        if decision.credit not in known:
+            raise Refused(
+                f"{field}: decision {decision.number} credits {decision.credit}, expected "
+                + (f"{known[0]} to {known[-1]}" if len(known) > 1 else f"{known[0]}")
+            )
+
     def _check_feasible(self, rows: Floats) -> None:
         """Refuse an encoded feasible set that the policy cannot handle."""
 
@@ -104,7 +121,7 @@ class Policy:
         """What was learned, as entries of a snapshot's header and as arrays."""
         raise NotImplementedError
 
-    def _read(self, snapshot: Snapshot, seed: int, number: int, opened: Sequence[OpenDecision]) -> Any:
+    def _read(self, snapshot: Snapshot, seed: int, number: int) -> Any:
         """What a snapshot of this policy says was learned, checked and ready for `_take`; changes nothing."""
         raise NotImplementedError
 
@@ -175,7 +192,7 @@ class Policy:
         (0, True)
         """
         with self._lock:
-            decision, point = self._draw(context, feasible, self.number + ahead)
+            decision, point = self._draw_ahead(context, feasible, self.number + ahead)
             self._proposed[decision.number] = decision, point
             return decision
 
@@ -234,11 +251,40 @@ class Policy:
         with self._lock:
             del self._open[self._open.find(decision).number]
 
+    def reopen(self, decision: Decision, reward: Values | None = None) -> None:
+        """Take back an open decision that was dropped for the memory it took, and what it had been told.
+
+        The state is as if it had stayed: for whoever keeps many open decisions elsewhere.
+
+        >>> from paretozoom import PaperTask, Random
+        >>> policy = Random(PaperTask().problem, seed=1)
+        >>> decision = policy.ask([0.5])
+        >>> policy.tell(decision, {"first": 0.5})
+        >>> policy.drop(decision)
+        >>> policy.reopen(decision, {"first": 0.5})
+        >>> policy.tell(decision, {"second": 1.0})
+        >>> policy.open
+        []
+        """
+        with self._lock:
+            point = point_of(self.problem, decision, "decision")
+            if not 0 <= decision.number < self.number or decision.number in self._open:
+                raise Refused(f"decision {decision.number}: is open, or was never made")
+            self._check_credit(decision, point, "decision")
+            entry = OpenDecision.of(decision, point)
+            if reward is not None:
+                entry.told = self._encode_reward(reward, self._given)
+                if entry.told == self._complete:
+                    raise Refused(f"reward: {reward!r} leaves nothing open of decision {decision.number}")
+                if not self.in_parts:
+                    entry.gather(self._given)
+            self._open[decision.number] = entry
+
     @property
     def open(self) -> list[Decision]:
         """The decisions that are not yet told in every objective, in order."""
         with self._lock:
-            return [entry.record() for entry in self._open.values()]
+            return [entry.record() for entry in self._open.in_order()]
 
     def replay(self, event: Event) -> None:
         """Fold one event of a log, without drawing: the state gets the bytes it had when the event happened."""
@@ -261,6 +307,7 @@ class Policy:
             point = point_of(self.problem, decision, "event")
         if decision.number != self.number:
             raise Refused(f"event: decision {decision.number} asked, but the next number is {self.number}")
+        self._check_credit(decision, point, "event")
         self._begin(decision)
         self._remember(decision, point)
 
@@ -309,11 +356,11 @@ class Policy:
         """Whether `dump` gives a snapshot; a policy that cannot be saved lives on by folding its log."""
         return True
 
-    def dump(self) -> Snapshot:
-        """The whole state: what was learned, the seed, the next number and the open decisions."""
+    def dump(self, *, with_open: bool = True) -> Snapshot:
+        """The whole state: what was learned, the seed, the next number and, if wanted, the open decisions."""
         with self._lock:
             more, learned = self._saved()
-            records, arrays = self._open.dump(self._objectives)
+            records, arrays = (self._open if with_open else OpenDecisions()).dump(self._objectives)
             header = {
                 **self._identity(),
                 "seed": str(self._seed),  # may exceed what JSON readers take for a number
@@ -328,7 +375,10 @@ class Policy:
         seed, number = seed_and_number(snapshot, self._identity())
         opened = load_open(self.problem, snapshot.header.get("open"), snapshot.arrays, number)
         with self._lock:
-            self._take(self._read(snapshot, seed, number, list(opened.values())))
+            learned = self._read(snapshot, seed, number)
+            for entry in opened.values():
+                self._check_credit(entry.decision, entry.point, "snapshot: open", learned)
+            self._take(learned)
             self._seed, self.number, self._open = seed, number, opened
 
     def _identity(self) -> dict[str, Any]:

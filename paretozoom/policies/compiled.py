@@ -53,10 +53,21 @@ class CompiledPolicy(Policy):
         """The two arrays that hold what `_arrays` gave."""
         return self._memory(key)
 
-    def _check_credit(self, decision: Decision, ints: Ints, field: str) -> None:
-        """Refuse a decision that credits what does not exist."""
+    def _begins_epoch(self, number: int) -> bool:
+        """Whether asking for a decision of this number would change what was learned."""
+        return False
 
     # The verbs.
+
+    def _draw_ahead(self, context: Values, feasible: Any, number: int) -> tuple[Decision, Floats]:
+        if not self._begins_epoch(number):
+            return self._draw(context, feasible, number)
+        kept = self._floats, self._ints
+        self._floats, self._ints = kept[0].copy(), kept[1].copy()
+        try:
+            return self._draw(context, feasible, number)
+        finally:
+            self._floats, self._ints = kept
 
     def _draw(self, context: Values, feasible: Any, number: int) -> tuple[Decision, Floats]:
         allowed = self._encode_feasible(feasible)
@@ -135,11 +146,8 @@ class CompiledPolicy(Policy):
     def _saved(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         return {}, self._arrays()
 
-    def _read(self, snapshot: Snapshot, seed: int, number: int, opened: Sequence[OpenDecision]) -> Any:
-        floats, ints = self._filled(snapshot.arrays, _key_of(seed), number)
-        for entry in opened:
-            self._check_credit(entry.decision, ints, "snapshot: open")
-        return floats, ints
+    def _read(self, snapshot: Snapshot, seed: int, number: int) -> Any:
+        return self._filled(snapshot.arrays, _key_of(seed), number)
 
     def _take(self, learned: Any) -> None:
         self._floats, self._ints = learned

@@ -70,7 +70,11 @@ class OpenDecision:
 
 
 class OpenDecisions(dict[int, OpenDecision]):
-    """The open decisions of a policy, by their numbers, in order."""
+    """The open decisions of a policy, by their numbers."""
+
+    def in_order(self) -> list[OpenDecision]:
+        """All of them, by number: those that were taken back stand behind later ones."""
+        return [self[number] for number in sorted(self)]
 
     def find(self, decision: Decision) -> OpenDecision:
         """The entry of a decision, if it is open and as it was handed out."""
@@ -96,7 +100,7 @@ class OpenDecisions(dict[int, OpenDecision]):
 
     def dump(self, objectives: int) -> tuple[list[Any], dict[str, npt.NDArray[Any]]]:
         """All of them as JSON-ready records and arrays."""
-        entries = list(self.values())
+        entries = self.in_order()
         nothing = np.full(objectives, math.nan)
         parts = [nothing if entry.parts is None else entry.parts for entry in entries]
         return [msgspec.to_builtins(entry.record()) for entry in entries], {

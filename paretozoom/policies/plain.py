@@ -7,7 +7,7 @@ takes some tens of microseconds beside what their own code takes.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -172,7 +172,7 @@ class PlainPolicy(Policy):
         others = {name: _through_json(value, name) for name, value in state.items() if name not in arrays}
         return {"state": others}, {PREFIX + name: array.copy() for name, array in arrays.items()}
 
-    def _read(self, snapshot: Snapshot, seed: int, number: int, opened: Sequence[OpenDecision]) -> Any:
+    def _read(self, snapshot: Snapshot, seed: int, number: int) -> Any:
         self._check_state("load")
         others = snapshot.header.get("state")
         if not isinstance(others, dict):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Number
 from typing import Any, Literal, cast
 
@@ -47,7 +47,7 @@ def plain_of(value: Any) -> Any:
 
 
 def _checked_choices(choices: Any, field: str) -> tuple[Any, ...]:
-    if isinstance(choices, str) or not isinstance(choices, Iterable):
+    if isinstance(choices, (str, Mapping)) or not isinstance(choices, Iterable):
         raise Refused(f"{field} are {choices!r}, expected a list")
     values = tuple(plain_of(choice) for choice in choices)
     for value in values:
@@ -234,6 +234,11 @@ class Finite(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="finit
     features: Sequence[Sequence[float]] | None = None
 
     def __post_init__(self) -> None:
+        if isinstance(self.labels, Mapping):
+            raise Refused(
+                f"arm: labels are {self.labels!r}, expected a list; features go beside it, as in "
+                f"Finite({list(self.labels)!r}, features=[...])"
+            )
         labels = _checked_choices(self.labels, "arm: labels")
         msgspec.structs.force_setattr(self, "labels", labels)
         if not labels or len(set(labels)) < len(labels):

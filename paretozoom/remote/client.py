@@ -2,36 +2,20 @@
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from paretozoom.records import Decision, Refused, Values
+from paretozoom.records import Decision, Values
 from paretozoom.remote import wire
+from paretozoom.remote.calls import Call, headers_of, httpx_of, read_answer
+from paretozoom.remote.errors import NoAnswer, ServiceError
 
 if TYPE_CHECKING:
-    import httpx
-
     from paretozoom.problem import Problem
-
-AGAIN = (429, 502, 503, 504, 507)  # worth another try
-FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
-
-
-class ServiceError(RuntimeError):
-    """The service did not do what it was asked to: its status (0 if it could not be reached) and its reason.
-
-    >>> ServiceError(404, "decision 7: there is no such decision").status
-    404
-    """
-
-    def __init__(self, status: int, detail: str) -> None:
-        super().__init__(f"{status}: {detail}")
-        self.status = status
-        self.detail = detail
 
 
 class Client:
@@ -48,9 +32,17 @@ class Client:
     'prices'
     """
 
-    def __init__(self, url: str, token: str | None = None, *, timeout: float = 10.0, tries: int = 5) -> None:
+    def __init__(
+        self,
+        url: str,
+        token: str | None = None,
+        *,
+        timeout: float = 10.0,
+        tries: int = 5,
+        deadline: float = 30.0,
+    ) -> None:
         self._http = httpx_of().Client(base_url=url, headers=headers_of(token), timeout=timeout)
-        self._tries = tries
+        self._bounds: dict[str, Any] = {"timeout": timeout, "tries": tries, "deadline": deadline}
 
     def __enter__(self) -> Client:
         return self
@@ -67,8 +59,19 @@ class Client:
         return RemoteExperiment(self, name)
 
     def create(self, name: str, problem: Problem, **more: Any) -> RemoteExperiment:
-        """Begin an experiment; `policy`, `parameters`, `seed`, `wait` and `default` may be given."""
-        self.call("POST", "/v1/experiments", wire.new(name, problem, more))
+        """Begin an experiment; `policy`, `parameters`, `seed`, `wait` and `default` may be given.
+
+        If an answer was lost and the experiment is there when this is tried again, it is the one that was begun.
+        """
+        wanted = wire.new(name, problem, more)
+        call = self._new_call("POST", "/v1/experiments", wanted)
+        try:
+            self._answer(call)
+        except ServiceError as error:
+            if error.status != 409 or not call.was_lost:
+                raise
+            if not wire.is_what_was_wanted(self.call("GET", f"/v1/experiments/{name}"), wanted):
+                raise
         return RemoteExperiment(self, name)
 
     def experiments(self) -> list[dict[str, Any]]:
@@ -81,21 +84,29 @@ class Client:
         until = time.monotonic() + timeout
         while not all(one["ready"] for one in self.experiments()):
             if time.monotonic() > until:
-                raise ServiceError(503, f"kernels are still being compiled after {timeout:g} s")
+                raise NoAnswer(f"kernels are still being compiled after {timeout:g} s")
             time.sleep(0.2)
 
     def call(self, method: str, path: str, body: Any = None, **more: Any) -> Any:
-        """Send a request, again if need be, and give the answer."""
-        call = Call(self._tries, method, path, body)
+        """Send a request, again if need be, and give the answer; `deadline` may be given for this one."""
+        bounds = {key: more.pop(key) for key in self._bounds if key in more}
+        return self._answer(self._new_call(method, path, body, **bounds), **more)
+
+    def _new_call(self, method: str, path: str, body: Any = None, **bounds: Any) -> Call:
+        return Call(method, path, body, **{**self._bounds, **bounds})
+
+    def _answer(self, call: Call, **more: Any) -> Any:
         while True:
+            headers = None
             try:
-                response = self._http.request(**call.request, **more)
-            except httpx_of().TransportError as error:
+                response = self._http.request(**call.request, timeout=call.seconds_left, **more)
+            except (httpx_of().HTTPError, httpx_of().InvalidURL) as error:
                 call.failed(error)
             else:
                 if not call.wants_again(response.status_code):
                     return read_answer(response)
-            time.sleep(call.next_pause())
+                headers = response.headers
+            time.sleep(call.next_pause(headers))
 
 
 class RemoteExperiment:
@@ -107,10 +118,33 @@ class RemoteExperiment:
         self._path = f"/v1/experiments/{name}"
         self._objectives: list[str] = []
 
-    def ask(self, context: Values = (), *, feasible: Any = None, deferred: bool = False) -> wire.RemoteDecision:
-        """A decision for a context; a deferred one waits until it is activated."""
-        body = wire.asked(context, feasible, deferred)
-        return wire.decision(self._client.call("POST", f"{self._path}/decisions", body))
+    def ask(
+        self,
+        context: Values = (),
+        *,
+        feasible: Any = None,
+        deferred: bool = False,
+        fallback: Any = None,
+        deadline: float | None = None,
+    ) -> wire.RemoteDecision | wire.LocalDecision:
+        """A decision for a context; a deferred one waits until it is activated.
+
+        With a `fallback`, an arm, this never fails because the service does. If there is no answer within `deadline`
+        seconds, a `LocalDecision` for that arm is given: it is not in the log, and `tell` sends nothing for it. A
+        decision that the service may have made all the same counts as never shown.
+        """
+        bounds = {} if deadline is None else {"deadline": deadline}
+        body = wire.asked(context, feasible, deferred or fallback is not None)
+        try:
+            made = wire.decision(self._client.call("POST", f"{self._path}/decisions", body, **bounds))
+        except ServiceError as error:
+            if fallback is None or error.status not in wire.NOT_AVAILABLE:
+                raise
+            return wire.local(context, fallback, str(error))
+        if fallback is not None and not deferred:
+            with suppress(ServiceError):  # it is shown in any case, and its reward says so too
+                self._client.call("POST", f"{self._path}/decisions/{made.id}/activate", tries=1, **bounds)
+        return made
 
     def ask_many(self, contexts: Sequence[Values], *, feasible: Any = None) -> list[wire.RemoteDecision]:
         """Decisions for many contexts in one request."""
@@ -119,21 +153,38 @@ class RemoteExperiment:
         return [wire.decision(answer) for answer in found["decisions"]]
 
     def tell(self, decision: Decision | str, reward: Values) -> None:
-        """The reward of a decision, whole or in parts."""
+        """The reward of a decision, whole or in parts; of one that was made here nothing is sent."""
+        if isinstance(decision, wire.LocalDecision):
+            return
         self._client.call("POST", f"{self._path}/rewards", wire.told(decision, reward, self._names(reward)))
 
     def tell_many(self, decisions: Sequence[Decision | str], rewards: Sequence[Values]) -> None:
-        """Rewards of many decisions in one request."""
+        """Rewards of many decisions in one request; of those that were made here nothing is sent."""
+        decisions, rewards = wire.without_local(decisions, rewards)
+        if not decisions:
+            return
         names = self._names(*rewards)
         self._client.call("POST", f"{self._path}/rewards/batch", wire.told_many(decisions, rewards, names))
 
     def activate(self, decision: Decision | str) -> None:
         """A deferred decision was shown."""
-        self._client.call("POST", f"{self._path}/decisions/{wire.id_of(decision)}/activate")
+        if not isinstance(decision, wire.LocalDecision):
+            self._client.call("POST", f"{self._path}/decisions/{wire.id_of(decision)}/activate")
 
     def drop(self, decision: Decision | str) -> None:
         """A decision was never shown, and teaches nothing."""
-        self._client.call("POST", f"{self._path}/decisions/{wire.id_of(decision)}/cancel")
+        if not isinstance(decision, wire.LocalDecision):
+            self._client.call("POST", f"{self._path}/decisions/{wire.id_of(decision)}/cancel")
+
+    def drop_many(self, decisions: Sequence[Decision | str]) -> None:
+        """Decisions were never shown, and teach nothing; in one request."""
+        ids = [wire.id_of(decision) for decision in decisions if not isinstance(decision, wire.LocalDecision)]
+        if ids:
+            self._client.call("POST", f"{self._path}/cancellations", {"decisions": ids})
+
+    def change(self, **more: Any) -> None:
+        """Another `wait` or `default`, also for what is open now; None for a `wait` without end."""
+        self._client.call("PATCH", self._path, wire.plain(more))
 
     def front(self, context: Values = ()) -> list[dict[str, Any]]:
         """The arms believed Pareto optimal at a context."""
@@ -150,68 +201,3 @@ class RemoteExperiment:
         if not self._objectives and not all(isinstance(reward, dict) for reward in rewards):
             self._objectives = [one["name"] for one in self.describe()["problem"]["objectives"]]
         return self._objectives
-
-
-# What both clients share.
-
-
-class Call:
-    """A request that may be sent several times, and when to send it again.
-
-    >>> call = Call(2, "GET", "/v1/experiments")
-    >>> call.wants_again(503), call.wants_again(503)
-    (True, False)
-    """
-
-    def __init__(self, tries: int, method: str, path: str, body: Any = None) -> None:
-        content = None if body is None else msgspec.json.encode(body)
-        headers = {} if content is None else {"content-type": "application/json"}
-        self.request = {"method": method, "url": path, "content": content, "headers": headers}
-        self._left = tries
-        self._pause = FIRST_PAUSE
-
-    def wants_again(self, status: int | None) -> bool:
-        """Whether to try again after an answer, or after none."""
-        self._left -= 1
-        return self._left > 0 and (status is None or status in AGAIN)
-
-    def failed(self, error: Exception) -> None:
-        """There was no answer: raises if that was the last try."""
-        if not self.wants_again(None):
-            raise ServiceError(0, f"the service cannot be reached: {error}") from error
-
-    def next_pause(self) -> float:
-        """How long to wait before the next try: longer each time, and never in step with others."""
-        now, self._pause = self._pause, min(2 * self._pause, LONGEST_PAUSE)
-        return now * random.uniform(0.5, 1.0)
-
-
-def httpx_of() -> Any:
-    """The library that speaks HTTP, which is an extra."""
-    try:
-        import httpx
-    except ModuleNotFoundError as error:
-        raise Refused("client: 'httpx' is missing; pip install 'paretozoom[client]' brings it") from error
-    return httpx
-
-
-def headers_of(token: str | None) -> dict[str, str]:
-    """Who asks.
-
-    >>> headers_of("pz_ab_cd")
-    {'authorization': 'Bearer pz_ab_cd'}
-    """
-    return {} if token is None else {"authorization": f"Bearer {token}"}
-
-
-def read_answer(response: httpx.Response) -> Any:
-    """What an answer says, or why there is none: `Refused` if the request was wrong, else `ServiceError`."""
-    if response.is_success:
-        return msgspec.json.decode(response.content) if response.content else None
-    try:
-        detail = msgspec.json.decode(response.content)["detail"]
-    except (msgspec.MsgspecError, KeyError, TypeError):
-        detail = response.text[:200]
-    if response.status_code == 400:
-        raise Refused(detail)
-    raise ServiceError(response.status_code, detail)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+import secrets
 import uuid
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from paretozoom.records import Decision, Refused
+from paretozoom.records import Decision
+from paretozoom.remote.errors import RequestRefused
 
 if TYPE_CHECKING:
     from paretozoom.problem import Problem
@@ -24,6 +26,9 @@ def plain(value: Any) -> Any:
     return [plain(entry) for entry in value] if isinstance(value, (list, tuple)) else value
 
 
+NOT_AVAILABLE = (0, 429, 500, 502, 503, 504, 507)  # of no fault of the request
+
+
 class RemoteDecision(Decision, frozen=True):
     """A decision of a service, which knows it by its `id`.
 
@@ -34,13 +39,36 @@ class RemoteDecision(Decision, frozen=True):
     id: str
 
 
+class LocalDecision(Decision, frozen=True):
+    """A decision that was made here, since the service did not answer: it is not in the log, and why.
+
+    >>> local({"x": 0.5}, "a", "no answer within 1 s").reason
+    'no answer within 1 s'
+    """
+
+    reason: str
+
+
+def local(context: Any, arm: Any, reason: str) -> LocalDecision:
+    """The decision for an arm that was settled beforehand, with certainty."""
+    named = plain(context)
+    return LocalDecision(-1, named if isinstance(named, dict) else {}, arm, 1.0, -1, reason)
+
+
+def without_local(decisions: Sequence[Any], rewards: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    """Decisions that the service knows, and their rewards."""
+    _check_pairs(decisions, rewards)
+    known = [(d, r) for d, r in zip(decisions, rewards, strict=True) if not isinstance(d, LocalDecision)]
+    return [decision for decision, _ in known], [reward for _, reward in known]
+
+
 def id_of(decision: Decision | str) -> str:
     """A decision's id; one that no service made has none."""
     if isinstance(decision, RemoteDecision):
         return decision.id
     if isinstance(decision, str):
-        return decision
-    raise Refused(f"decision: {decision!r} is not one of a service, nor the id of one")
+        return str(decision)  # numpy's texts too
+    raise RequestRefused(f"decision: {decision!r} is not one of a service, nor the id of one")
 
 
 def asked(context: Any, feasible: Any, deferred: bool) -> dict[str, Any]:
@@ -60,19 +88,23 @@ def told(decision: Decision | str, reward: Any, names: list[str]) -> dict[str, A
     values = plain(reward)
     if not isinstance(values, Mapping):
         if not isinstance(values, list) or len(values) != len(names):
-            raise Refused(f"reward: {reward!r} is not a value for each of {names!r}")
+            raise RequestRefused(f"reward: {reward!r} is not a value for each of {names!r}")
         values = dict(zip(names, values, strict=True))
     for name, value in values.items():
         if isinstance(value, float) and not math.isfinite(value):
-            raise Refused(f"reward[{name!r}]: {value!r} is not a finite number")
+            raise RequestRefused(f"reward[{name!r}]: {value!r} is not a finite number")
     return {"decision": id_of(decision), "reward": values}
 
 
 def told_many(decisions: Sequence[Decision | str], rewards: Sequence[Any], names: list[str]) -> dict[str, Any]:
     """Rewards of many decisions."""
-    if len(decisions) != len(rewards):
-        raise Refused(f"rewards: {len(rewards)} given for {len(decisions)} decisions")
+    _check_pairs(decisions, rewards)
     return {"rewards": [told(d, r, names) for d, r in zip(decisions, rewards, strict=True)]}
+
+
+def _check_pairs(decisions: Sequence[Any], rewards: Sequence[Any]) -> None:
+    if len(decisions) != len(rewards):
+        raise RequestRefused(f"rewards: {len(rewards)} given for {len(decisions)} decisions")
 
 
 def decision(answer: dict[str, Any]) -> RemoteDecision:
@@ -82,6 +114,13 @@ def decision(answer: dict[str, Any]) -> RemoteDecision:
 
 
 def new(name: str, problem: Problem, more: Mapping[str, Any]) -> dict[str, Any]:
-    """An experiment that is to begin."""
-    given = {key: plain(value) for key, value in more.items() if value is not None}
-    return {"name": name, "problem": msgspec.to_builtins(problem), **given}
+    """An experiment that is to begin; with a seed, by which it is known again."""
+    given = {key: plain(value) for key, value in more.items() if value is not None or key == "wait"}
+    return {"name": name, "problem": msgspec.to_builtins(problem), "seed": secrets.randbits(48), **given}
+
+
+def is_what_was_wanted(described: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    """Whether an experiment that is there is the one that somebody wanted to begin."""
+    mine: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(wanted))
+    mine["seed"] = str(mine["seed"])
+    return all(described.get(key) == value for key, value in mine.items())

@@ -104,9 +104,10 @@ class Store(Protocol):
         until: int | None = None,
         *,
         number: int | None = None,
+        numbers: Collection[int] | None = None,
         requests: Collection[str] | None = None,
     ) -> Iterator[Entry]:
-        """Entries in order; only those about a decision, or those that made decisions for some requests, if given.
+        """Entries in order; only those about some decisions, or that made decisions for some requests, if given.
 
         Raises `Damaged` at an entry that is not what was written.
         """

@@ -133,6 +133,62 @@ class Retired(msgspec.Struct, frozen=True, tag="retired"):
     by: str
 
 
+class WaitChanged(msgspec.Struct, frozen=True, tag="wait-changed"):
+    """Decisions have another time to wait, or another default; those open now too, counted from their own beginning.
+
+    >>> WaitChanged(60.0, None, "ops").wait
+    60.0
+    """
+
+    wait: float | None
+    default: dict[str, float] | None
+    by: str
+
+
+class Ticked(msgspec.Struct, frozen=True, tag="ticked"):
+    """Nothing happened for long, but the service was there.
+
+    >>> Ticked() == Ticked()
+    True
+    """
+
+
+class ClockJumped(msgspec.Struct, frozen=True, tag="clock-jumped"):
+    """Between two runs the wall clock moved on by over a day: nothing expires until somebody says whether that counts.
+
+    >>> ClockJumped(before=100.0).before
+    100.0
+    """
+
+    before: float
+
+
+class ClockJudged(msgspec.Struct, frozen=True, tag="clock-judged"):
+    """The time by which the clock jumped counts for decisions that were open, or does not.
+
+    >>> ClockJudged(False, "ops").counts
+    False
+    """
+
+    counts: bool
+    by: str
+
+
+class Carried(msgspec.Struct, frozen=True, tag="carried"):
+    """A decision that was open when the experiment was exported: what it was told, when it was made and shown.
+
+    >>> Carried(Decision(0, {}, "a", 0.5, 0), {}, False, 1.0, 1.0).deferred
+    False
+    """
+
+    decision: Decision
+    reward: dict[str, float]
+    deferred: bool
+    made: float
+    shown: float
+    subject: str | None = None
+
+
 class Erased(msgspec.Struct, frozen=True, tag="erased", omit_defaults=True):
     """In place of an event that was erased, or that was found damaged: the digest of what stood there.
 
@@ -197,6 +253,11 @@ Event = (
     | Paused
     | Resumed
     | Retired
+    | WaitChanged
+    | Ticked
+    | ClockJumped
+    | ClockJudged
+    | Carried
     | Erased
     | Removed
     | TokenCreated
@@ -251,6 +312,6 @@ def number_of_decision(event: Event) -> int | None:
     >>> number_of_decision(Cancelled(3))
     3
     """
-    if isinstance(event, Decided):
+    if isinstance(event, (Decided, Carried)):
         return event.decision.number
     return getattr(event, "number", None)

@@ -17,7 +17,7 @@ from paretozoom.store.rows import Row, digest_of_snapshot, is_request, read_row,
 from paretozoom.store.tables import events, logs, snapshots
 
 AT_ONCE = 10_000  # entries read in one query
-SOUGHT_AT_ONCE = 5_000  # requests in one query; SQLite takes about 32,000 values, PostgreSQL 65,000
+SOUGHT_AT_ONCE = 5_000  # requests or decisions in one query; SQLite takes about 32,000 values, PostgreSQL 65,000
 LARGEST = (1 << 63) - 1  # what a column of numbers holds
 
 find_log = sa.select(logs).where(logs.c.name == sa.bindparam("of"))
@@ -78,12 +78,14 @@ class Reading:
         until: int | None = None,
         *,
         number: int | None = None,
+        numbers: Collection[int] | None = None,
         requests: Collection[str] | None = None,
     ) -> Iterator[Entry]:
-        """Entries in order; only those about a decision, or those that made decisions for some requests, if given."""
+        """Entries in order; only those about some decisions, or that made decisions for some requests, if given."""
         until = _most(until)
-        if number is not None or requests is not None:
-            found = self._about(log, number) if requests is None else self._made_for(log, requests)
+        sought = numbers if number is None else (number,)
+        if sought is not None or requests is not None:
+            found = self._about(log, sought or ()) if requests is None else self._made_for(log, requests)
             yield from sorted((entry for entry in found if after < entry.seq <= until), key=_place)
             return
         begin = self._beginning(log, after)
@@ -117,10 +119,12 @@ class Reading:
             raise Damaged(f"log {log!r}: entry {after} is missing", after)
         return after, bytes(chain), found.head, found.chain
 
-    def _about(self, log: str, number: int | None) -> list[Entry]:
-        if number is None or abs(number) > LARGEST:
-            return []
-        return [read_row(log, row) for row in self._rows(log, events.c.number == number, in_order=False)]
+    def _about(self, log: str, numbers: Collection[int]) -> list[Entry]:
+        possible = (number for number in set(numbers) if abs(number) <= LARGEST)
+        found = []
+        while some := list(islice(possible, SOUGHT_AT_ONCE)):
+            found += [read_row(log, row) for row in self._rows(log, events.c.number.in_(some), in_order=False)]
+        return found
 
     def _made_for(self, log: str, requests: Collection[str]) -> list[Entry]:
         possible = (request for request in set(requests) if is_request(request))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from paretozoom import Categorical, Finite, Integer, Objective, Real
+from paretozoom import Categorical, Finite, Integer, Objective, Real, Refused
 from tests.borders import PROBLEMS
 
 EPS = float(np.finfo(float).eps)
@@ -135,3 +135,17 @@ def test_rewards_make_the_round_trip(span: tuple[float, float, float], goal: Any
         assert objective.encode(value + 1, "r") > inside or goal == "min"
         assert not objective.bounded
         assert objective.span == 1
+
+
+@pytest.mark.parametrize("labels", [{"a": [1.0], "b": [2.0]}, {"a": 1}, {}], ids=repr)
+def test_labels_with_features_in_one_mapping_are_refused(labels: Any) -> None:
+    """A mapping would otherwise count as its keys, and the features be gone."""
+    with pytest.raises(Refused) as refusal:
+        Finite(labels)
+    assert repr(labels) in str(refusal.value)
+    assert f"Finite({list(labels)!r}, features=[...])" in str(refusal.value)
+
+
+def test_choices_in_a_mapping_are_refused() -> None:
+    with pytest.raises(Refused, match="expected a list"):
+        Categorical("codec", {"x": 1, "y": 2})  # type: ignore[arg-type]

@@ -18,9 +18,10 @@ import pytest
 
 from paretozoom import Finite, Objective, Problem, Random, Real
 from paretozoom.records import Decision, Refused
-from paretozoom.remote import client as client_module
+from paretozoom.remote import calls
 from paretozoom.remote.async_client import AsyncClient
-from paretozoom.remote.client import Client, ServiceError
+from paretozoom.remote.client import Client
+from paretozoom.remote.errors import ServiceError
 from tests.service.remote import PROBLEM, Process
 
 
@@ -35,7 +36,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture(autouse=True)
 def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pauses between tries are short."""
-    monkeypatch.setattr(client_module, "FIRST_PAUSE", 0.001)
+    monkeypatch.setattr(calls, "FIRST_PAUSE", 0.001)
 
 
 @pytest.fixture
@@ -369,11 +370,11 @@ def test_waiting_for_a_service_has_an_end(kind: Any) -> None:
 
 
 def test_pauses_grow_and_are_never_in_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client_module, "FIRST_PAUSE", 0.1)
-    call = client_module.Call(9, "GET", "/")
+    monkeypatch.setattr(calls, "FIRST_PAUSE", 0.1)
+    call = calls.Call("GET", "/", tries=9, timeout=1.0, deadline=100.0)
     pauses = [call.next_pause() for _ in range(9)]
     for k, pause in enumerate(pauses):
-        longest = min(0.1 * 2**k, client_module.LONGEST_PAUSE)
+        longest = min(0.1 * 2**k, calls.LONGEST_PAUSE)
         assert longest / 2 <= pause <= longest
 
 

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paretozoom import Objective, Problem, Real
-from paretozoom.remote.client import Client, ServiceError
+from paretozoom.remote.client import Client
+from paretozoom.remote.errors import ServiceError
 from paretozoom.service.writing.loading import verify
 from paretozoom.store import Store, open_store
 from paretozoom.store.copying import copy_store

@@ -295,6 +295,9 @@ class StoreContract:
         add(store, "prices", *about)
         assert [entry.event for entry in store.read("prices", number=0)] == [about[k] for k in (0, 2, 3, 6)]
         assert places(store.read("prices", 1, 4, number=0)) == [3, 4]
+        both = sorted([*places(store.read("prices", number=0)), *places(store.read("prices", number=1))])
+        assert places(store.read("prices", numbers={0, 1, 99})) == both
+        assert places(store.read("prices", numbers=())) == []
         assert places(store.read("prices", 0, 0, number=0)) == []
         assert places(store.read("prices", 4, number=1)) == [6]
         for number in (2, -1, 2**63, -(2**63) - 1, 10**30):

@@ -13,6 +13,9 @@ from paretozoom.store import Event, Store, open_store
 from paretozoom.store.events import (
     Activated,
     Cancelled,
+    Carried,
+    ClockJudged,
+    ClockJumped,
     Created,
     Decided,
     EpochBegan,
@@ -23,8 +26,10 @@ from paretozoom.store.events import (
     Resumed,
     Retired,
     Rewarded,
+    Ticked,
     TokenCreated,
     TokenRevoked,
+    WaitChanged,
 )
 
 BOXES = Problem(
@@ -51,6 +56,13 @@ EVENTS: list[Event] = [
     Paused("ops"),
     Resumed(""),
     Retired("Ærøskøbing"),
+    WaitChanged(5e-324, {"r": 1e300}, "ops"),
+    WaitChanged(None, None, ""),
+    Ticked(),
+    ClockJumped(0.1 + 0.2),
+    ClockJudged(True, "ops"),
+    Carried(Decision(7, FLOATS, "日本", 5e-324, 2**53 - 1), FLOATS, True, 0.1 + 0.2, 1e300),
+    Carried(Decision(8, {}, "a", 1.0, 0), {}, False, 0.0, 0.0, "日本"),
     Erased("00" * 32, 7),
     Erased("ff" * 32),
     Removed("ops", "erasure", (3, 2**53)),

@@ -125,4 +125,4 @@ def test_numbers_that_json_cannot_hold_are_not_written(strange: float) -> None:
 
 def test_events_about_a_decision_have_its_number() -> None:
     numbers = {type(event).__name__ for event in EVENTS if number_of_decision(event) is not None}
-    assert numbers == {"Decided", "Activated", "Rewarded", "Expired", "Cancelled", "Erased"}
+    assert numbers == {"Decided", "Activated", "Rewarded", "Expired", "Cancelled", "Carried", "Erased"}

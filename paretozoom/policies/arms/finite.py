@@ -183,6 +183,9 @@ class FiniteArms(CompiledPolicy):
             raise Refused("snapshot: floats holds numbers that are not finite")
         return floats, ints
 
+    def _begins_epoch(self, number: int) -> bool:
+        return hasattr(self.kernel, "enter")
+
     def _begin(self, decision: Decision) -> None:
         enter: Callable[..., None] | None = getattr(self.kernel, "enter", None)
         if enter is not None:

@@ -37,6 +37,6 @@ class CLUB(Clustered):
     summary = Summary(
         "linear rewards, learned together by users who seem alike",
         contextual=True,
-        guarantee="regret O(sqrt(T)) over finitely many users in clusters of equal weights, linear rewards",
+        guarantee="regret O~(sqrt(T)) over finitely many users in clusters of equal weights, linear rewards",
         reference="Gentile, Li, Zappella, ICML 2014",
     )

@@ -17,7 +17,7 @@ from paretozoom.policies.fronts import Piece, on_front
 from paretozoom.policies.parameters import check_scaled, checked_count, checked_positive, checked_problem, scalarisation
 from paretozoom.problem import Problem
 from paretozoom.problem.dimensions import Floats, Ints
-from paretozoom.records import Decision, Refused, Values
+from paretozoom.records import Refused, Values
 
 USERS = 20  # on a line
 MOST_NUMBERS = 20_000_000  # in memory
@@ -167,11 +167,5 @@ class Clustered(Scalarised):
         begin: int = getattr(self._layout()[1], name)
         return self._ints[begin : begin + math.prod(shape)].reshape(shape).copy()
 
-    def _check_credit(self, decision: Decision, ints: Ints, field: str) -> None:
-        if not 0 <= decision.credit < self.users * len(self.grid.arms):
-            raise Refused(
-                f"{field}: decision {decision.number} credits user and arm {decision.credit}, which do not exist"
-            )
-
-    def _begin(self, decision: Decision) -> None:
-        self._check_credit(decision, self._ints, "event")
+    def _credits(self, number: int, learned: Any = None) -> range:
+        return range(self.users * len(self.grid.arms))

@@ -20,7 +20,7 @@ from paretozoom.policies.snapshots import checked_array
 from paretozoom.policies.summary import Summary
 from paretozoom.problem import Problem
 from paretozoom.problem.dimensions import Finite, Floats, Ints, number_of
-from paretozoom.records import Decision, Refused, Values
+from paretozoom.records import Refused, Values
 
 FIRST_CAPACITY = 64
 LONGEST_PHASE = 40  # rows of this phase must have numbers
@@ -167,9 +167,11 @@ class QueryAdClustering(Scalarised):
     def _rows_in(self, phase: int) -> int:
         return _count_rows(self.problem, phase_cover.parts_in(phase, self.dimensions))
 
-    def _check_credit(self, decision: Decision, ints: Ints, field: str) -> None:
-        if not 0 <= decision.credit < self._rows_in(phase_cover.phase_of(decision.number)):
-            raise Refused(f"{field}: decision {decision.number} credits row {decision.credit}, which does not exist")
+    def _begins_epoch(self, number: int) -> bool:
+        return phase_cover.phase_of(number) != int(self._ints[table.table(self._ints).ints + phase_cover.PHASE])
+
+    def _credits(self, number: int, learned: Any = None) -> range:
+        return range(self._rows_in(phase_cover.phase_of(number)))
 
 
 def _checked_dimension(given: Any, field: str, default: int) -> float:

@@ -19,7 +19,7 @@ from paretozoom.policies.parameters import checked_positive
 from paretozoom.problem import Problem
 from paretozoom.problem.dimensions import Floats, Ints
 from paretozoom.problem.feasible import ANY
-from paretozoom.records import Decision, Refused, Values
+from paretozoom.records import Refused, Values
 
 MOST_FLOATS = 20_000_000
 
@@ -120,10 +120,9 @@ class Estimator(Scalarised):
             raise Refused("snapshot: floats and ints hold counts and matrices that cannot be")
         return floats, ints
 
-    def _check_credit(self, decision: Decision, ints: Ints, field: str) -> None:
+    def _credits(self, number: int, learned: Any = None) -> range:
         groups = self.stages + 1 if self.staged else 1
-        if not 0 <= decision.credit < groups * len(self.grid.arms):
-            raise Refused(f"{field}: decision {decision.number} credits {decision.credit}, which does not exist")
+        return range(groups * len(self.grid.arms))
 
     # What it believes.
 

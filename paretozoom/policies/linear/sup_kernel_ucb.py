@@ -22,7 +22,8 @@ class SupKernelUCB(Staged):
     0.05 by default. The horizon T is taken for 100,000 if it is None. The `budget` of places is that of one stage, so
     the default of 200, a choice as in KernelUCB, allows for 2400 in the 12 stages of 100,000 rounds; 1000 a stage take
     eight times as long and 25 times the memory. The kernel and its parameters are those of KernelUCB, the other ones
-    those of SupLinUCB.
+    those of SupLinUCB. As that one, it plays much like Random for the first 50,000 rounds or so: its constants are for
+    the proof, and a `confidence` below 1 shortens this.
 
     >>> from paretozoom import Objective, Real
     >>> problem = Problem(context=[Real("x")], arm=[Real("y")], objectives=[Objective("r")])
@@ -37,7 +38,8 @@ class SupKernelUCB(Staged):
     name = "sup-kernel-ucb"
     factor = 2.0
     summary = Summary(
-        "kernel ridge regressions in stages, each of independent rewards",
+        "kernel ridge regressions in stages, each of independent rewards"
+        "; much like Random for the first 50,000 rounds or so",
         contextual=True,
         guarantee="regret O~(sqrt(T d~)), d~ the effective dimension of the kernel, without a budget",
         reference="Valko, Korda, Munos, Flaounas, Cristianini, UAI 2013",

@@ -22,6 +22,9 @@ class SupLinUCB(Staged):
     sqrt(log(2 T K / delta) / 2) standard deviations, with K arms and a delta of 0.05 by default. The horizon T is taken
     for 100,000 if it is None. The guarantee is for rewards linear in the features (see LinUCB).
 
+    These constants are for the proof. With them all arms are wide for long, so for the first 50,000 rounds or so it
+    plays much like Random. A `confidence` below 1 shortens this, and voids the guarantee.
+
     With `pareto` it has an index for each objective, drops the arms that another exceeds by 2^(1-s) in all of them,
     and plays uniformly on the front of the indices. The other parameters are those of LinUCB.
 
@@ -38,7 +41,8 @@ class SupLinUCB(Staged):
     name = "sup-linucb"
     factor = 0.5
     summary = Summary(
-        "ridge regressions on features in stages, each of independent rewards",
+        "ridge regressions on features in stages, each of independent rewards"
+        "; much like Random for the first 50,000 rounds or so",
         contextual=True,
         guarantee="regret O~(sqrt(T d)) for rewards linear in d features",
         reference="Chu, Li, Reyzin, Schapire, AISTATS 2011",

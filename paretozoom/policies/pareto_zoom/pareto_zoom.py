@@ -22,7 +22,7 @@ from paretozoom.policies.pareto_zoom import memory
 from paretozoom.policies.summary import Summary
 from paretozoom.problem import Problem
 from paretozoom.problem.dimensions import Finite, Floats, Ints, number_of
-from paretozoom.records import Decision, Refused, Values
+from paretozoom.records import Refused, Values
 
 SPREADS = ("arms", "front")
 
@@ -99,14 +99,9 @@ class ParetoZoom(CompiledPolicy):
         f, i = memory.filled(self.problem, self.settings, key, self.spread == "front", arrays, number, self._weights)
         return f, i
 
-    def _check_credit(self, decision: Decision, ints: Ints, field: str) -> None:
+    def _credits(self, number: int, learned: Any = None) -> range:
         arms = len(self.problem.encoding.arms)
-        known = 0 <= decision.credit < arms if arms else decision.credit == -1
-        if not known:
-            raise Refused(f"{field}: decision {decision.number} credits arm {decision.credit}, which does not exist")
-
-    def _begin(self, decision: Decision) -> None:
-        self._check_credit(decision, self._ints, "event")
+        return range(arms) if arms else range(-1, 0)
 
     # What was learned.
 

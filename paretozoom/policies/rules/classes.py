@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from paretozoom.kernels.arms import table
 from paretozoom.kernels.core.kinds import CATEGORICAL
@@ -29,6 +30,7 @@ AFFINE_RULES = classes.STEPS**2
 SITES = 200  # parts of the range of x, for the solvers
 MOST_RULES = 1024  # of a class that is made up here
 MOST_COMBINATIONS = 10  # of categories: two arms for each make 1024 rules
+ROUNDING = 1e-6  # by which weights may sum to something else than 1
 DELTA = 0.05  # probability that the bounds may fail with
 MOST_ENTRIES = 1_000_000  # of a table that is given
 
@@ -167,10 +169,37 @@ class PolicyClass(Scalarised):
         floats[-1] = 0.5 / len(self.grid.arms)
         ints[-self._rules :] = 1
 
-    def _check_credit(self, decision: Decision, ints: Ints, field: str) -> None:
-        arm, parts = decision.credit >> classes.SHIFT, decision.credit & ((1 << classes.SHIFT) - 1)
-        if not (0 <= arm < len(self.grid.arms) and parts <= classes.PARTS):
-            raise Refused(f"{field}: decision {decision.number} credits {decision.credit}, which no arm has")
+    def _filled(self, arrays: Mapping[str, npt.NDArray[Any]], key: Ints, number: int) -> tuple[Floats, Ints]:
+        floats, ints = super()._filled(arrays, key, number)
+        cl = classes.class_of(floats, table.table(ints))
+        told, seen, alive = int(ints[cl.told]), ints[cl.seen : cl.alive], ints[cl.alive : cl.alive + cl.rules]
+        weights, solved = floats[cl.weights : cl.solved], floats[cl.solved : cl.smoothing]
+        for name, kept in (
+            ("rewards of sites", 0 <= told <= number and (seen >= 0).all() and seen.sum() == told),
+            ("rules in play", np.isin(alive, (0, 1)).all() and alive.any()),
+            ("weights", (weights >= 0).all() and (solved >= 0).all() and abs(weights.sum() - 1.0) < ROUNDING),
+            ("smoothing", 0 <= floats[cl.smoothing] <= 1.0 / len(self.grid.arms)),
+            ("epoch", self._is_epoch(int(ints[cl.entered]), int(ints[cl.began]), number)),
+        ):
+            if not kept:
+                raise Refused(f"snapshot: floats and ints hold {name} that cannot be after {number} decisions")
+        return floats, ints
+
+    def _is_epoch(self, entered: int, began: int, number: int) -> bool:
+        """Whether a policy that is asked for decision `number` next can be in an epoch which began at a decision."""
+        return (entered, began) == (classes.epoch_start(max(number - 1, 0)), 0)
+
+    def _credits(self, number: int, learned: Any = None) -> range:
+        return range(len(self.grid.arms) << classes.SHIFT)
+
+    def _check_credit(self, decision: Decision, point: Floats, field: str, learned: Any = None) -> None:
+        super()._check_credit(decision, point, field, learned)
+        parts = decision.credit & ((1 << classes.SHIFT) - 1)
+        drawn = max(1, int(decision.density * classes.PARTS + 0.5))
+        if parts > classes.PARTS or (parts and self.density_kind == "probability" and parts != drawn):
+            raise Refused(
+                f"{field}: decision {decision.number} credits {decision.credit}, which no arm of its density has"
+            )
 
     @property
     def values(self) -> Floats:

@@ -77,3 +77,10 @@ class EpochGreedy(PolicyClass):
     def _first(self, floats: Floats, ints: Ints) -> None:
         super()._first(floats, ints)
         ints[0] = 1  # epochs count from 1
+
+    def _is_epoch(self, entered: int, began: int, number: int) -> bool:
+        last = max(number - 1, 0)
+        if not (1 <= entered <= began + 1 and began <= last):
+            return False
+        factor = self.parameters["factor"]
+        return last <= began + epoch_greedy.exploitation_rounds(entered, factor, len(self.grid.arms), self._rules)

@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from paretozoom.kernels.arms import table
 from paretozoom.policies.arms.finite import FiniteArms, Within
 from paretozoom.policies.fronts import Piece, on_front
 from paretozoom.problem import Problem
 from paretozoom.problem.dimensions import Floats, Ints
-from paretozoom.records import Decision, Refused, Values
+from paretozoom.records import Refused, Values
 
 
 class MeanTable(FiniteArms):
@@ -58,9 +59,15 @@ class MeanTable(FiniteArms):
         sums = self._floats[at.floats : at.floats + self.copies * at.arms * at.learned]
         return np.asarray(sums.reshape(self.copies, at.arms, at.learned) / np.maximum(self.plays, 1)[:, :, None])
 
-    def _check_credit(self, decision: Decision, ints: Ints, field: str) -> None:
-        if not 0 <= decision.credit < self.copies * len(self.grid.arms):
-            raise Refused(f"{field}: decision {decision.number} credits arm {decision.credit}, which does not exist")
+    def _filled(self, arrays: Mapping[str, npt.NDArray[Any]], key: Ints, number: int) -> tuple[Floats, Ints]:
+        floats, ints = super()._filled(arrays, key, number)
+        at = table.table(ints)
+        if (ints[at.ints : at.listed] < 0).any():
+            raise Refused("snapshot: ints holds counts below 0")
+        return floats, ints
+
+    def _credits(self, number: int, learned: Any = None) -> range:
+        return range(self.copies * len(self.grid.arms))
 
     def front(self, context: Values = (), *, believed: bool = False, feasible: Any = None) -> list[Piece]:
         """The arms that were played and whose mean no other dominates, in the cell of a context."""

@@ -29,8 +29,9 @@ class MOCMAB(MeanTable):
     best for a `regret`: "2d", lexicographic in both objectives, or "pareto"; or `cells` of them. In each cell the
     leader of the dominant objective is played until its uncertainty is below `beta` v, where v is how much means may
     differ within a cell: `lipschitz` times its diameter to the power `exponent`. Without context dimensions that can
-    be divided v is 0, and the second objective never counts. `confidence` multiplies the uncertainty. On continuous
-    arms it plays a grid of `arms` per dimension: the centres of its cells, or `within` the "cell".
+    be divided v is 0, and the second objective never counts. A third one never does, which its `notes` say.
+    `confidence` multiplies the uncertainty. On continuous arms it plays a grid of `arms` per dimension: the centres of
+    its cells, or `within` the "cell".
 
     >>> from paretozoom import Finite, Objective, Real
     >>> problem = Problem(context=[Real("x")], arm=Finite(list("ab")), objectives=[Objective("r"), Objective("s")])
@@ -113,6 +114,15 @@ class MOCMAB(MeanTable):
                 "cells": cells,
             },
         )
+
+    @property
+    def notes(self) -> list[str]:
+        names = self.problem.objective_names
+        first, second = (int(place) for place in self.constants[:2])
+        ignored = [repr(name) for o, name in enumerate(names) if o not in (first, second)]
+        if not ignored:
+            return super().notes
+        return [f"plays by {names[first]!r}, then {names[second]!r}; never by {', '.join(ignored)}", *super().notes]
 
 
 def _that_fit(cells: int, values: list[int]) -> int:

@@ -25,7 +25,7 @@ from paretozoom.policies.snapshots import checked_array
 from paretozoom.policies.trees.tree_front import front_of
 from paretozoom.problem import Problem
 from paretozoom.problem.dimensions import Floats, Ints
-from paretozoom.records import Decision, Refused, Values
+from paretozoom.records import Refused, Values
 
 FIRST_CAPACITY = 64
 DEEPEST = 1000
@@ -172,7 +172,6 @@ class ArmTrees(FiniteArms):
         hoo.rebuild(floats, ints)
         return floats, ints
 
-    def _check_credit(self, decision: Decision, ints: Ints, field: str) -> None:
-        size = int(ints[table.table(ints).ints + hoo_tree.SIZE])
-        if not 0 <= decision.credit < self.copies + 2 * size:
-            raise Refused(f"{field}: decision {decision.number} credits node {decision.credit}, which does not exist")
+    def _credits(self, number: int, learned: Any = None) -> range:
+        ints = self._ints if learned is None else learned[1]
+        return range(self.copies + 2 * int(ints[table.table(ints).ints + hoo_tree.SIZE]))

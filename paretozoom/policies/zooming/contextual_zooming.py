@@ -39,7 +39,7 @@ class ContextualZooming(Zooming):
         contextual=True,
         similarity=True,
         adaptive=True,
-        guarantee="regret O(T^((1+d)/(2+d))), d the zooming dimension",
+        guarantee="regret O~(T^((1+d)/(2+d))), d the zooming dimension",
         reference="Slivkins, JMLR 2014",
         colour="#d55e00",
     )

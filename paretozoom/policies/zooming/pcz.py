@@ -45,7 +45,7 @@ class PCZ(Zooming):
         contextual=True,
         similarity=True,
         adaptive=True,
-        guarantee="Pareto regret O(T^((1+d)/(2+d))), d the Pareto zooming dimension",
+        guarantee="Pareto regret O~(T^((1+d)/(2+d))), d the Pareto zooming dimension",
         reference="Turgay, Oner, Tekin, AISTATS 2018",
         colour="#0072b2",
     )

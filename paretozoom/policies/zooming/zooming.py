@@ -45,6 +45,7 @@ from paretozoom.theory import confidence_constant
 FIRST_CAPACITY = 64
 LATTICES_SHOWN = 16
 ROUNDING = 1e-12  # by which a child's centre may lie outside its parent's ball
+MOST_BALLS = 1 << 60  # that an epoch which is over may have had
 EPOCHS = 60  # of the doubling trick: more decisions than will ever be made
 
 
@@ -199,15 +200,17 @@ class Zooming(CompiledPolicy):
         growth.refresh_all(floats, ints)
         return floats, ints
 
-    def _check_credit(self, decision: Decision, ints: Ints, field: str) -> None:
-        epoch = balls.epoch_of(decision.number) if self.horizon is None else 0
-        # Balls of epochs that are over were forgotten, those of one that begins are the root alone.
-        known = math.inf if epoch < ints[balls.EPOCH] else 1 if epoch > ints[balls.EPOCH] else ints[balls.SIZE]
-        if not 0 <= decision.credit < known:
-            raise Refused(f"{field}: decision {decision.number} credits ball {decision.credit}, which does not exist")
+    def _credits(self, number: int, learned: Any = None) -> range:
+        ints = self._ints if learned is None else learned[1]
+        epoch = int(ints[balls.EPOCH]) if self.horizon is not None else balls.epoch_of(number)
+        if epoch < ints[balls.EPOCH]:  # its balls were forgotten
+            return range(MOST_BALLS)
+        return range(int(ints[balls.SIZE]) if epoch == ints[balls.EPOCH] else 1)  # an epoch begins with its root
+
+    def _begins_epoch(self, number: int) -> bool:
+        return self.horizon is None and balls.epoch_of(number) > self._ints[balls.EPOCH]
 
     def _begin(self, decision: Decision) -> None:
-        self._check_credit(decision, self._ints, "event")
         growth.enter(self._floats, self._ints, decision.number)
 
     # What was learned.

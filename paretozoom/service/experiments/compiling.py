@@ -49,10 +49,14 @@ def compile_policy(created: Created) -> None:
         if k == 0:
             policy.replay(Dropped(decision.number))
             continue
-        for name, value in rewards[k % 2].items():  # in parts
+        told: dict[str, float] = {}
+        for name, value in rewards[k % 2].items():  # in parts, of a decision that was put away meanwhile
+            policy.replay(Dropped(decision.number))
+            policy.reopen(decision, told or None)
             policy.replay(Told(decision.number, {name: value}))
+            told[name] = value
         if k in (2, ROUNDS - 1):
             for believed in (False, True):
                 policy.front(decision.context, believed=believed)
         if k == ROUNDS // 2:
-            policy.load(policy.dump())
+            policy.load(policy.dump(with_open=False))

@@ -27,6 +27,15 @@ def new_epoch() -> str:
     return "".join(secrets.choice(LETTERS) for _ in range(LENGTH))
 
 
+def number_in(public: str) -> int:
+    """The number that an id ends in.
+
+    >>> number_in("k3f9x2a7bq-17")
+    17
+    """
+    return int(public.partition("-")[2])
+
+
 class Epochs:
     """The epochs of a log, and the first number that was given in each.
 
@@ -71,8 +80,7 @@ class Epochs:
 
     def number_of(self, public: str, until: int) -> int:
         """The number of a decision, if this log gave the id; numbers from `until` on were not given yet."""
-        epoch, _, digits = public.partition("-")
-        place, number = self._places.get(epoch, -1), int(digits)
+        place, number = self._places.get(public.partition("-")[0], -1), number_in(public)
         after = self._firsts[place + 1] if place + 1 < len(self._firsts) else until
         if place < 0 or not self._firsts[place] <= number < after:
             raise Declined(404, f"decision {public!r}: there is no such decision: this log gave no such id")
@@ -86,6 +94,8 @@ class Epochs:
     def load(cls, begun: list[tuple[str, int]], until: int) -> Epochs:
         """What `dump` gave, of a log that gave the numbers until one."""
         epochs = cls()
+        if begun and begun[0][1] != 0:
+            raise Refused(f"epoch: {begun[0][0]!r} is the first and begins with {begun[0][1]}, expected 0")
         for epoch, first in begun:
             epochs.begin(epoch, first)
         if epochs._firsts[-1:] > [until]:

@@ -10,12 +10,12 @@ import msgspec
 from paretozoom.service.declined import Declined
 from paretozoom.service.experiments.experiment import Experiment
 from paretozoom.service.experiments.pending import untold_part
-from paretozoom.store.events import Cancelled, Erased, Event, Expired, Rewarded
+from paretozoom.store.events import Cancelled, Carried, Erased, Event, Expired, Rewarded
 
 Outcome = Literal["open", "rewarded", "expired", "cancelled", "retired", "erased"]
 
 WHY_CLOSED: dict[Outcome, str] = {
-    "open": "has all its rewards, some of them from before the experiment was imported",  # this log closed it nowhere
+    "open": "is open no more",  # though the log closed it nowhere
     "rewarded": "has all its rewards",
     "expired": "has expired",
     "cancelled": "was cancelled",
@@ -47,7 +47,7 @@ def history_of(events: Iterable[Event], experiment: Experiment) -> History:
     """
     history = History()
     for event in events:
-        if isinstance(event, Rewarded):
+        if isinstance(event, (Carried, Rewarded)):
             history.told.update(event.reward)
             if len(history.told) == len(experiment.problem.objectives):
                 history.outcome = "rewarded"

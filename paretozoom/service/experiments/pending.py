@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import numpy as np
 
+from paretozoom.service.clock import DAY
 from paretozoom.service.declined import Declined, at
-from paretozoom.service.experiments.experiment import Experiment, OpenDecision, Status
+from paretozoom.service.experiments.experiment import Experiment, NotAtHand, Status
+from paretozoom.service.experiments.open_decisions import OpenDecision, names_of
 from paretozoom.store.events import (
     Activated,
     Cancelled,
+    ClockJudged,
+    ClockJumped,
     Decided,
     EpochBegan,
     Event,
@@ -20,6 +25,8 @@ from paretozoom.store.events import (
     Resumed,
     Retired,
     Rewarded,
+    Ticked,
+    WaitChanged,
 )
 
 Given = TypeVar("Given")
@@ -69,7 +76,10 @@ class Pending:
         self._told: dict[int, dict[str, float]] = {}
         self._closed: dict[int, type[Event]] = {}
         self._activated: set[int] = set()
+        self.missing: set[int] = set()  # decisions that must be brought back, before all is done again
+        self._jumped = False
         self._status = experiment.status
+        self._wait, self._default = experiment.wait, experiment.default
         self._scratch = np.empty(len(experiment.problem.objectives))
 
     def all_or_none(
@@ -79,11 +89,16 @@ class Pending:
         is thrown in between, none is done.
         """
         before = len(self.events), dict(self._decided_before), self._decided, dict(self._told), dict(self._closed)
-        place, answers = "", []
+        place, missing, answers = "", set[int](), []
         try:
             for place in wanted:
-                answers.append(act(self, wanted[place]))
+                try:
+                    answers.append(act(self, wanted[place]))
+                except NotAtHand as away:  # of the others it may be known too
+                    missing |= away.numbers
                 yield
+            if missing:
+                raise NotAtHand(missing)
         except Exception:
             count, self._decided_before, self._decided, self._told, self._closed = before
             del self.events[count:]
@@ -147,7 +162,7 @@ class Pending:
         if self._closed.get(number) is Cancelled:
             return
         found = self._find(number)
-        if found.reward or self._told.get(number):
+        if found.told or self._told.get(number):
             raise Declined(409, f"decision {number}: has a reward already, so it was shown")
         self._closed[number] = Cancelled
         self.events.append(Cancelled(number))
@@ -158,7 +173,8 @@ class Pending:
         """Reward a decision, in whole or in part; whether that was news."""
         self._check(reward)
         if self._closed.get(number) is not Rewarded:
-            told = {**self._find(number).reward, **self._told.get(number, {})}
+            self._find(number)
+            told = {**self._reward_of(number), **self._told.get(number, {})}
         else:
             told = self._told[number]
         news = untold_part(number, reward, told, self.experiment.problem.objective_names)
@@ -184,28 +200,45 @@ class Pending:
             raise Declined(410, f"decision {number}: was cancelled")
         if closed is Rewarded:
             raise Declined(409, f"decision {number}: has all its rewards")
-        if closed is Expired or found.is_late(self.now):
+        if closed is Expired or self._is_late(found):
             self._expire(number, found)
             raise Declined(410, f"decision {number}: has expired")
         return found
+
+    def _is_late(self, found: OpenDecision) -> bool:
+        held = self._jumped or self.experiment.jumps
+        return not held and found.number not in self._activated and found.is_late(self.now, self._wait)
+
+    def _reward_of(self, number: int) -> dict[str, float]:
+        """What an open decision was told before this group, if it is at hand."""
+        if number in self.experiment.lost:
+            raise Declined(503, f"decision {number}: the log is damaged, it does not say any more what was decided")
+        try:
+            return self.experiment.reward_of(number)
+        except NotAtHand:
+            self.missing.add(number)
+            raise
 
     def expire(self, numbers: list[int]) -> None:
         """Close those of some decisions whose time is over."""
         for number in numbers:
             found = self.experiment.open_decisions.get(number)
-            if found is not None and found.is_late(self.now):
-                self._expire(number, found)
+            if found is not None and self._is_late(found):
+                with suppress(NotAtHand):
+                    self._expire(number, found)
 
     def _expire(self, number: int, found: OpenDecision) -> None:
         if number in self._closed:
             return
+        missing: dict[str, float] = {}
+        if not found.deferred or number in self._activated:  # else nobody saw it
+            told = names_of(found.told, self.experiment.problem.objective_names) | self._told.get(number, {}).keys()
+            missing = {name: value for name, value in (self._default or {}).items() if name not in told}
+        if missing and number in self.experiment.lost:
+            missing = {}
+        if missing:
+            self._reward_of(number)  # the policy learns from it
         self._closed[number] = Expired
-        if found.deferred and number not in self._activated:  # nobody saw it
-            self.events.append(Expired(number, None))
-            return
-        told = {**found.reward, **self._told.get(number, {})}
-        default = self.experiment.created.default or {}
-        missing = {name: value for name, value in default.items() if name not in told}
         self.events.append(Expired(number, missing or None))
 
     # The experiment itself.
@@ -221,6 +254,36 @@ class Pending:
     def retire(self, by: str) -> bool:
         """The end; whether that was news."""
         return self._status != "retired" and self._move(self._status, "retired", Retired(by))
+
+    # The clock.
+
+    def look_at_clock(self) -> None:
+        """Before anything else of a run: note if the clock has jumped since the last one."""
+        experiment = self.experiment
+        if len(experiment.open_decisions) and self.now - experiment.time > DAY:
+            self._jumped = True
+            self.events.append(ClockJumped(experiment.time))
+
+    def tick(self) -> None:
+        """Say that the service was there, so that the next run does not take a quiet time for a jump."""
+        self.events.append(Ticked())
+
+    def judge_clock(self, counts: bool, by: str) -> bool:
+        """The time by which the clock jumped counts, or not; whether it had jumped."""
+        if not self.experiment.jumps and not self._jumped:
+            return False
+        self.events.append(ClockJudged(counts, by))
+        return True
+
+    def change_wait(self, wait: float | None, default: dict[str, float] | None, by: str) -> bool:
+        """Another time to wait, or another default, also for what is open now; whether that was news."""
+        if self._status == "retired":
+            raise Declined(410, f"experiment {self.experiment.name!r}: is retired")
+        if (wait, default) == (self._wait, self._default):
+            return False
+        self._wait, self._default = wait, default
+        self.events.append(WaitChanged(wait, default, by))
+        return True
 
     def _move(self, before: Status, after: Status, event: Event) -> bool:
         if self._status == "retired":

@@ -17,11 +17,19 @@ from paretozoom.service.declined import Declined
 from paretozoom.service.experiments.outcomes import Outcome, declined_as_closed, history_of
 from paretozoom.service.experiments.pending import NotOpen, Pending
 from paretozoom.service.http.bodies import RequestId, Subject
-from paretozoom.service.http.shared import ONE, WHY_NOT, AnyRequest, Identified, Named, checked_batch, has_left, spend
+from paretozoom.service.http.shared import (
+    BEFORE,
+    ONE,
+    WHY_NOT,
+    AnyRequest,
+    Identified,
+    Named,
+    checked_batch,
+    has_left,
+    spend,
+)
 from paretozoom.service.watching.requests import note
-from paretozoom.store.events import Decided, Erased
-
-BEFORE = "is not in this log, which begins later"  # it was imported, or pruned
+from paretozoom.store.events import Carried, Decided, Erased
 
 
 class NewDecision(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -51,10 +59,10 @@ class DecisionAnswer(msgspec.Struct, frozen=True):
     request_id: str | None
 
     @classmethod
-    def of(cls, public: str, decided: Decided) -> DecisionAnswer:
+    def of(cls, public: str, made: Decided | Carried) -> DecisionAnswer:
         """From what the log says."""
-        decision = decided.decision
-        return cls(public, decision.context, decision.arm, decision.density, decided.deferred, decided.request)
+        decision, request = made.decision, made.request if isinstance(made, Decided) else None
+        return cls(public, decision.context, decision.arm, decision.density, made.deferred, request)
 
 
 class DecisionAnswers(msgspec.Struct, frozen=True):
@@ -121,13 +129,14 @@ async def look_up_decision(name: Named, id: Identified, state: State) -> Decisio
     experiment = state.experiments.find(name)
     number = experiment.number_of(id)
     entries = await state.experiments.entries_about(name, number)
-    if entries and isinstance(entries[0].event, Erased):
+    made = entries[0].event if entries else None
+    if isinstance(made, Erased):
         raise declined_as_closed(number, "erased")
-    if not entries or not isinstance(entries[0].event, Decided):
+    if not isinstance(made, (Carried, Decided)):
         raise Declined(404, f"decision {id!r}: {BEFORE}")
     history = history_of((entry.event for entry in entries), experiment)
-    made = DecisionAnswer.of(id, entries[0].event)
-    return DecisionState(made, history.outcome, history.told, history.default, entries[0].time)
+    time = made.made if isinstance(made, Carried) else entries[0].time
+    return DecisionState(DecisionAnswer.of(id, made), history.outcome, history.told, history.default, time)
 
 
 @post(

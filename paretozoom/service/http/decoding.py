@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 PLACE = re.compile(r"^(?P<what>.*?)(?: - at `(?:key in )?\$(?P<path>.*)`)?$", re.DOTALL)
 STEP = re.compile(r"\.([A-Za-z_]+)|\[(\d+)\]")
-JSON, BYTES = "application/json", "application/octet-stream"
+AS_JSON, BYTES = "application/json", "application/octet-stream"
 LONGEST = 80  # letters of a value in a refusal
 
 
@@ -34,7 +34,7 @@ class StrictBody(AbstractDTO[Any]):
 
     def decode_bytes(self, value: bytes) -> Any:
         """The body."""
-        check_type(self.asgi_connection, JSON)
+        check_type(self.asgi_connection, AS_JSON)
         return decode(value, self._decoders[self.asgi_connection.route_handler.handler_id])
 
     @classmethod

@@ -13,6 +13,7 @@ from litestar.params import JSONBody
 from paretozoom.records import Refused
 from paretozoom.service.access.guard import needs
 from paretozoom.service.declined import Declined, at
+from paretozoom.service.experiments.epochs import number_in
 from paretozoom.service.experiments.outcomes import check_repeated
 from paretozoom.service.experiments.pending import NotOpen, Pending
 from paretozoom.service.http.bodies import Id, RequestId, Reward
@@ -87,7 +88,7 @@ def _tell(pending: Pending, data: NewReward) -> bool:
 
 
 def _number(data: NewReward) -> int:
-    return int(str(data.decision).partition("-")[2])
+    return number_in(str(data.decision))
 
 
 async def _with_ids(experiments: LiveExperiments, name: str, rewards: dict[str, NewReward]) -> dict[str, NewReward]:

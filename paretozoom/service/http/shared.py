@@ -26,6 +26,7 @@ Entry = TypeVar("Entry")
 AnyRequest = Request[Any, Any, State]
 Named = Annotated[str, PathParameter(pattern=NAME, description="of the experiment")]
 Identified = Annotated[str, PathParameter(pattern=ID, description=IN_WORDS[ID])]
+BEFORE = "is not in this log, which begins later"  # it was imported, or pruned
 
 FAILURES = {
     400: "the request is malformed, or says what the problem does not allow",

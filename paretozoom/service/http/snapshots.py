@@ -12,7 +12,7 @@ from litestar.response import Response
 
 from paretozoom.records import Refused
 from paretozoom.service.access.guard import caller_of, needs
-from paretozoom.service.experiments.experiment import Experiment
+from paretozoom.service.experiments.carrying import read_export, with_carried
 from paretozoom.service.http.bodies import ExperimentAnswer, NewExperiment
 from paretozoom.service.http.decoding import BYTES, check_type
 from paretozoom.service.http.shared import ONE, WHY_NOT, AnyRequest, Named, check_default
@@ -24,10 +24,16 @@ GIVEN = ("problem", "policy", "parameters", "seed", "wait", "default")
 
 @get(ONE + "/snapshot", before_request=needs("admin"), responses=WHY_NOT, summary="Export", media_type=BYTES)
 async def export_snapshot(name: Named, state: State) -> Response[bytes]:
-    """The whole state, as safetensors with a JSON header."""
+    """The whole state, as safetensors with a JSON header, open decisions included."""
     experiments: LiveExperiments = state.experiments
-    data = await experiments.in_reading_thread(experiments.find(name).dump().to_bytes)
-    return Response(data, media_type=BYTES)
+    experiment = experiments.find(name)
+    snapshot, numbers = experiment.dump(), experiment.open_decisions.numbers()
+
+    def encoded() -> bytes:
+        entries = experiments.store.read(name, numbers=numbers) if numbers else ()
+        return with_carried(snapshot, entries).to_bytes()
+
+    return Response(await experiments.in_reading_thread(encoded), media_type=BYTES)
 
 
 @dataclass
@@ -53,13 +59,13 @@ async def import_snapshot(name: Named, request: AnyRequest, state: State) -> Exp
     check_type(request, BYTES, or_none=True)  # no page can send a PUT without asking
     data = await request.body()
     experiments: LiveExperiments = state.experiments
-    loaded = await experiments.in_reading_thread(Experiment.load, name, data)
-    found = loaded.created
+    loaded, carried = await experiments.in_reading_thread(read_export, name, data)
+    found = msgspec.structs.replace(loaded.created, wait=loaded.wait, default=loaded.default)
     try:  # it might come from anywhere, so it is held to what a request may say
         msgspec.convert({"name": name, **{f: getattr(found, f) for f in GIVEN}}, NewExperiment)
     except msgspec.ValidationError as error:
         raise Refused(f"snapshot: experiment: {error}") from error
     check_default(found.problem, found.default)
     created = msgspec.structs.replace(found, by=caller_of(request).id, snapshot=True)
-    experiment = await experiments.create(name, created, data)
+    experiment = await experiments.create(name, created, loaded, carried)
     return ExperimentAnswer.of(experiment, experiments.get(name).compiled)

@@ -9,7 +9,7 @@ from paretozoom.records import Refused
 from paretozoom.service.experiments.experiment import Experiment
 from paretozoom.service.writing.live import LiveExperiment, LiveExperiments
 from paretozoom.store import Addition, Entry, Store
-from paretozoom.store.events import Cancelled, Decided, Event, Expired, Removed, Rewarded
+from paretozoom.store.events import Cancelled, Carried, Decided, Event, Expired, Removed, Rewarded
 
 
 async def find_subjects(
@@ -21,7 +21,7 @@ async def find_subjects(
         found, last = set(), after
         for entry in experiments.store.read(name, after):
             last = entry.seq
-            if isinstance(entry.event, Decided) and entry.event.subject in subjects:
+            if isinstance(entry.event, (Carried, Decided)) and entry.event.subject in subjects:
                 found.add(entry.event.decision.number)
         return found, last
 
@@ -80,7 +80,7 @@ def _with_snapshot(live: LiveExperiment, events: list[Event], now: float) -> tup
 def _entries_about(store: Store, name: str, numbers: Iterable[int]) -> list[int]:
     """The entries that say more of some decisions than their numbers."""
     found = (entry for number in numbers for entry in store.read(name, number=number))
-    return sorted(entry.seq for entry in found if isinstance(entry.event, (Decided, Rewarded, Expired)))
+    return sorted(entry.seq for entry in found if isinstance(entry.event, (Carried, Decided, Expired, Rewarded)))
 
 
 def _old_entries(store: Store, live: LiveExperiment, before: float) -> tuple[int, int]:

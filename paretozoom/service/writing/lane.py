@@ -11,12 +11,14 @@ from typing import Any
 
 from paretozoom.records import Refused
 from paretozoom.service.declined import Declined
+from paretozoom.service.experiments.experiment import NotAtHand
 from paretozoom.service.experiments.pending import NotOpen, Pending
 from paretozoom.service.writing.commits import Commits
-from paretozoom.service.writing.live import LiveExperiment, LiveExperiments
+from paretozoom.service.writing.live import AT_ONCE, LiveExperiment, LiveExperiments
+from paretozoom.service.writing.loading import entries_about
 from paretozoom.service.writing.submission import Submission
-from paretozoom.store import Addition, Conflict, Damaged, Full, Locked, ReadOnly, Repeated, StoreError
-from paretozoom.store.events import Decided
+from paretozoom.store import Addition, Conflict, Damaged, Entry, Full, Locked, ReadOnly, Repeated, StoreError
+from paretozoom.store.events import Decided, number_of_decision
 
 log = logging.getLogger("paretozoom")
 SECONDS_OF_A_TURN = 0.0002  # a request of a neighbour meets some ten turns on its way
@@ -67,7 +69,7 @@ class Lane:
             self._alarm.cancel()
 
     def is_due(self) -> bool:
-        """Whether there is something to do though nobody asks: decisions expire, or the log must be read again."""
+        """Whether there is something to do though nobody asks: by the clock, or as the log must be read again."""
         if self.chores:
             return True
         now = self._experiments.now()
@@ -75,8 +77,8 @@ class Lane:
             return False
         if self.live.experiment is None:
             return now >= self.live.read_at + SECONDS_BETWEEN_TRIES
-        deadline = self.live.next_deadline()
-        return deadline is not None and deadline <= now
+        moment = self.live.next_moment()
+        return moment is not None and moment <= now
 
     async def _run(self) -> None:
         if self._alarm is not None:
@@ -100,9 +102,9 @@ class Lane:
             await self._save_snapshot()
             while self.chores:
                 await self._do(*self.chores.popleft())
-        deadline = self.live.next_deadline()
-        if deadline is not None:
-            later = max(0.001, deadline - self._experiments.now())
+        moment = self.live.next_moment()
+        if moment is not None:
+            later = max(0.001, moment - self._experiments.now())
             self._alarm = asyncio.get_running_loop().call_later(later, self.wake)
 
     async def _do(self, work: Callable[[LiveExperiment], Awaitable[Any]], future: asyncio.Future[Any]) -> None:
@@ -145,13 +147,13 @@ class Lane:
         late = live.late(moment)
         pending: Pending | None = None
         try:
-            pending = await self._prepare(group, late, moment, {})
+            pending = await self._prepare_whole(group, late, moment, {})
             if _may_repeat(group) or not await self._try_to_write(pending):
-                pending = await self._prepare(group, late, moment, await self._decided_before(group))
+                pending = await self._prepare_whole(group, late, moment, await self._decided_before(group))
                 await self._write(pending)
         except StoreError as error:
             if isinstance(error, Full):  # for sure nothing was written: what is known stays true
-                live.look_again(late, moment + SECONDS_BETWEEN_TRIES)
+                live.rest(moment + SECONDS_BETWEEN_TRIES)
             elif pending is None or pending.events:
                 live.experiment = None  # what was prepared, numbers included, is forgotten with it
             for submission in group:
@@ -178,6 +180,16 @@ class Lane:
             self._commits.timed("learning", whole)
             self._commits.timed("longest_event", longest)
 
+    async def _prepare_whole(
+        self, group: list[Submission], late: list[int], now: float, decided_before: dict[str, Decided]
+    ) -> Pending | None:
+        """As `_prepare`, with all decisions at hand that must be known whole."""
+        pending = await self._prepare(group, late, now, decided_before)
+        while pending is not None and pending.missing:
+            await self._bring_back(pending.missing)
+            pending = await self._prepare(group, late, now, decided_before)
+        return pending
+
     async def _prepare(
         self, group: list[Submission], late: list[int], now: float, decided_before: dict[str, Decided]
     ) -> Pending | None:
@@ -191,14 +203,21 @@ class Lane:
             for submission in group:
                 submission.error = error
             return None
-        pending.expire(late)
+        if not self.live.looked_at_clock:
+            pending.look_at_clock()
+        for k in range(0, len(late), AT_ONCE):
+            pending.expire(late[k : k + AT_ONCE])
+            await self._pause()
+        tick = self.live.next_tick()
+        if tick is not None and tick <= now and not pending.events:
+            pending.tick()
         for submission in group:
             submission.error = None
             try:
                 submission.check_wanted()
                 answer = submission.act(pending)
                 submission.answer = await self._step_by_step(answer, submission)
-            except (Declined, NotOpen, Refused) as error:
+            except (Declined, NotAtHand, NotOpen, Refused) as error:
                 submission.error = error
             except Exception as error:  # a mistake of ours must not harm the others of the group
                 log.exception("a request failed")
@@ -222,6 +241,27 @@ class Lane:
                 next(answer)
         except StopIteration as end:
             return end.value
+
+    async def _bring_back(self, missing: set[int]) -> None:
+        """Read back from the log what must be known whole."""
+        name, experiment = self.live.name, self.live.ready()
+        found = await self._experiments.in_reading_thread(self._find, missing)
+        lost = set()
+        for number, entries in found.items():
+            lost |= experiment.bring_back((number,), entries)
+            await self._pause()
+        experiment.lost |= lost
+        if lost:
+            log.error("the log is damaged", extra={"experiment": name, "decisions": sorted(lost)[:10]})
+
+    def _find(self, numbers: set[int]) -> dict[int, list[Entry]]:
+        """What the log says of each of some decisions."""
+        found: dict[int, list[Entry]] = {number: [] for number in numbers}
+        for entry in entries_about(self._experiments.store, self.live.name, numbers):
+            number = number_of_decision(entry.event)
+            if number is not None and number in found:  # else the row is damaged
+                found[number].append(entry)
+        return found
 
     async def _decided_before(self, group: list[Submission]) -> dict[str, Decided]:
         """The decisions that were made earlier for requests of a group, by the request's id."""
@@ -254,9 +294,8 @@ class Lane:
             await self._commits.write(Addition(self.live.name, pending.experiment.seq, pending.events, pending.now))
 
     async def _save_snapshot(self) -> None:
-        """Save a snapshot after enough entries: after more of them if many open decisions make one slow."""
-        experiment = self.live.experiment
-        if experiment is None or self.live.unsaved < self._snapshot_every + 4 * len(experiment.open_decisions):
+        """Save a snapshot after enough entries."""
+        if self.live.unsaved < self._snapshot_every:
             return
         try:
             await self.save_snapshot()

@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
-import time
-from collections import deque
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, TypeVar
@@ -16,10 +14,11 @@ import msgspec
 
 from paretozoom.records import Decision
 from paretozoom.service.access.tokens import ADMIN_LOG
+from paretozoom.service.clock import Clock
 from paretozoom.service.declined import Declined
 from paretozoom.service.experiments.compiling import TYPICAL, compile_policy, kind_of
 from paretozoom.service.experiments.epochs import new_epoch
-from paretozoom.service.experiments.experiment import Experiment
+from paretozoom.service.experiments.experiment import Experiment, fold_all
 from paretozoom.service.experiments.fairness import RecentFairness
 from paretozoom.service.experiments.pending import Pending
 from paretozoom.service.limits import Limits
@@ -27,10 +26,12 @@ from paretozoom.service.writing.health import StoreHealth
 from paretozoom.service.writing.loading import load_experiment
 from paretozoom.service.writing.store_lock import StoreLock
 from paretozoom.store import Addition, Conflict, Damaged, Entry, Full, Lock, Store, StoreError
-from paretozoom.store.events import Activated, Created, Decided
+from paretozoom.store.events import Carried, Created, Decided
 
 log = logging.getLogger("paretozoom")
 Answer = TypeVar("Answer")
+SECONDS_BETWEEN_TICKS = 6 * 3_600.0
+AT_ONCE = 20  # decisions that are closed or put away in one step
 LATE_AT_ONCE = 1_000  # decisions that expire in one transaction
 SECONDS_WITHOUT_CHECK = 1.0  # after the store was written to
 READERS = 4  # threads that read the store, or encode a copy
@@ -46,18 +47,17 @@ class LiveExperiment:
         self.experiment: Experiment | None = None  # None: must be read from the log before it is used
         self.fairness: RecentFairness | None = None
         self._latest: tuple[Decision, float] | None = None  # decision, and when it was made
-        self.deadlines: deque[tuple[float, int]] = deque()  # and numbers of decisions, in order
         self.snapshot_seq = 0  # the entry of the newest snapshot
         self.damage: str | None = None  # why it cannot be read: it is not tried again
         self.read_at = 0.0  # when it was last read from the log
         self.compiled = False
+        self.looked_at_clock = False  # in this run
+        self._rests_until = 0.0  # nothing is done unasked before
 
     def resume(self, experiment: Experiment, snapshot_seq: int) -> None:
         """Go on from a state that was read from the log."""
         self.experiment, self.snapshot_seq = experiment, snapshot_seq
         self.fairness = self.fairness or RecentFairness(experiment.problem)
-        deadlines = ((waiting.deadline, number) for number, waiting in experiment.open_decisions.items())
-        self.deadlines = deque(sorted((deadline, number) for deadline, number in deadlines if deadline is not None))
 
     def commit(self, pending: Pending) -> Iterator[None]:
         """Take in events that were written down, step by step."""
@@ -66,11 +66,10 @@ class LiveExperiment:
             experiment.fold(Entry(experiment.seq + 1, pending.now, event))
             if isinstance(event, Decided):
                 self._latest = event.decision, pending.now
-            deadline = experiment.deadline_from(pending.now)
-            if deadline is not None and isinstance(event, (Decided, Activated)):
-                number = event.decision.number if isinstance(event, Decided) else event.number
-                self.deadlines.append((deadline, number))
             yield
+        while experiment.put_away(at_once=AT_ONCE):
+            yield
+        self.looked_at_clock = True
 
     def sample_fairness(self) -> None:
         """Look where the latest decision fell; called when everybody has an answer."""
@@ -87,21 +86,29 @@ class LiveExperiment:
 
     def late(self, now: float) -> list[int]:
         """Decisions whose time is over, not more than one group should close."""
-        numbers: list[int] = []
-        if self.experiment is None or not self.compiled:
-            return numbers
-        while self.deadlines and self.deadlines[0][0] <= now and len(numbers) < LATE_AT_ONCE:
-            numbers.append(self.deadlines.popleft()[1])
-        return numbers
+        if self.experiment is None or not self.compiled or now < self._rests_until:
+            return []
+        return self.experiment.late(now, LATE_AT_ONCE)
 
     def next_deadline(self) -> float | None:
         """When a decision expires next."""
-        known = self.experiment is not None and self.compiled and self.deadlines
-        return self.deadlines[0][0] if known else None
+        return None if self.experiment is None or not self.compiled else self.experiment.next_deadline()
 
-    def look_again(self, numbers: list[int], moment: float) -> None:
-        """Look at decisions again whose expiry could not be written down."""
-        self.deadlines.extendleft((moment, number) for number in reversed(numbers))
+    def next_tick(self) -> float | None:
+        """When it should say that it is still there, unless something happens before."""
+        idle = self.experiment is None or not self.compiled or not len(self.experiment.open_decisions)
+        return None if idle or self.experiment is None else self.experiment.time + SECONDS_BETWEEN_TICKS
+
+    def next_moment(self) -> float | None:
+        """When there is something to do next though nobody asks: at once, before it has looked at the clock."""
+        moments = [moment for moment in (self.next_deadline(), self.next_tick()) if moment is not None]
+        if not moments:
+            return None
+        return max(min(moments) if self.looked_at_clock else 0.0, self._rests_until)
+
+    def rest(self, until: float) -> None:
+        """Do nothing unasked for a while, as it cannot be written down."""
+        self._rests_until = until
 
     def state(self) -> Experiment:
         """The experiment, if it is known how far it is."""
@@ -125,10 +132,11 @@ class LiveExperiments:
     They are used on one event loop. Only the store is used in other threads: an experiment never is.
     """
 
-    def __init__(self, store: Store, limits: Limits | None = None, *, now: Callable[[], float] = time.time) -> None:
+    def __init__(self, store: Store, limits: Limits | None = None, *, now: Callable[[], float] | None = None) -> None:
         self.store = store
         self.limits = limits or Limits()
-        self.now = now
+        self._clock = Clock()
+        self.now: Callable[[], float] = now or self._clock
         self.by_name: dict[str, LiveExperiment] = {}
         self.compiled = False  # the kernels of all that were there at the start
         self.health = StoreHealth(self.limits.seconds_to_answer)
@@ -223,35 +231,40 @@ class LiveExperiments:
             if isinstance(entry.event, Decided)
         }
 
-    async def create(self, name: str, created: Created, snapshot: bytes | None = None) -> Experiment:
-        """Begin an experiment, from a snapshot if there is one."""
+    async def create(
+        self, name: str, created: Created, imported: Experiment | None = None, carried: Sequence[Carried] = ()
+    ) -> Experiment:
+        """Begin an experiment, from one that was imported with its open decisions if there is one."""
         async with self._creating:
             if name in self.by_name:
                 raise Declined(409, f"experiment {name!r}: exists already")
             if len(self.by_name) >= self.limits.experiments:
                 raise Declined(429, f"experiments: there are {len(self.by_name)} already")
-            now = self.now()
+            now, data = self.now(), None
             epoch = new_epoch()
             created = msgspec.structs.replace(created, epoch=epoch)
-            if snapshot is None:
+            if imported is None:
                 experiment = Experiment(name, Entry(1, now, created))
             else:
-                experiment = await self.in_reading_thread(Experiment.load, name, snapshot)
-                experiment.created, experiment.created_at, experiment.seq = created, now, 1
+                experiment = imported
+                experiment.created, experiment.created_at, experiment.seq, experiment.time = created, now, 1, now
                 experiment.epochs.begin(epoch, experiment.policy.number)
-            data = None if snapshot is None else await self.in_reading_thread(experiment.dump().to_bytes)
+                data = await self.in_reading_thread(experiment.dump().to_bytes)
+            additions = [Addition(name, 0, [created], now, snapshot=data, pinned=True)]
+            if carried:
+                additions.append(Addition(name, 1, carried, now))
             lock = await self.in_store_thread(self.store.lock, name)
             try:
-                addition = Addition(name, 0, [created], now, snapshot=data, pinned=True)
-                await self.in_store_thread(self.store.append, [addition])
+                await self.in_store_thread(self.store.append, additions)
             except Conflict as error:
                 await self.in_store_thread(lock.release)
                 raise Declined(409, f"experiment {name!r}: exists already") from error
             except BaseException:
                 await self.in_store_thread(lock.release)
                 raise
+            fold_all(experiment, (Entry(2 + k, now, event) for k, event in enumerate(carried)))
             live = LiveExperiment(name, lock)
-            live.epoch = epoch
+            live.epoch, live.looked_at_clock = epoch, True
             live.resume(experiment, 0 if data is None else 1)
             self.by_name[name] = live
             self._spawn(self._compile(live))
@@ -278,6 +291,7 @@ class LiveExperiments:
                 live.damage = str(error)
                 log.error("an experiment is damaged", extra={"experiment": live.name, "error": str(error)})
         else:
+            self._clock.never_before(experiment.time)
             live.resume(experiment, snapshot_seq)
             if not live.compiled and self.compiled:
                 self._spawn(self._compile(live))

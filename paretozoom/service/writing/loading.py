@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Collection
+from contextlib import suppress
 
 import msgspec
 
 from paretozoom.records import Refused
 from paretozoom.service.experiments.experiment import Experiment, fold_all
-from paretozoom.store import Damaged, Store, StoreError
+from paretozoom.store import Damaged, Entry, Store, StoreError
 from paretozoom.store.events import Created
 
 log = logging.getLogger("paretozoom")
@@ -42,7 +44,19 @@ def replay_experiment(store: Store, name: str, until: int | None = None) -> Expe
         raise Damaged(f"log {name!r}: is empty")
     if isinstance(first.event, Created) and first.event.snapshot:
         raise Damaged(f"log {name!r}: the snapshot that entry {first.seq} begins with is missing")
-    return fold_all(Experiment(name, first), entries)
+    return fold_all(Experiment(name, first), entries, lambda numbers: entries_about(store, name, numbers))
+
+
+def entries_about(store: Store, name: str, numbers: Collection[int]) -> list[Entry]:
+    """All that a log says of some decisions; nothing of one of which an entry is damaged."""
+    try:
+        return list(store.read(name, numbers=numbers))
+    except Damaged:
+        found = []
+        for number in numbers:
+            with suppress(Damaged):
+                found += list(store.read(name, number=number))
+        return found
 
 
 def beginning_of(store: Store, name: str) -> int | None:
@@ -57,7 +71,7 @@ def _from_snapshot(store: Store, name: str, seq: int, until: int | None) -> Expe
     experiment = Experiment.load(name, found[1])
     if experiment.seq != seq:
         raise Damaged(f"log {name!r}: the snapshot of entry {seq} says that it is of entry {experiment.seq}")
-    return fold_all(experiment, store.read(name, seq, until))
+    return fold_all(experiment, store.read(name, seq, until), lambda numbers: entries_about(store, name, numbers))
 
 
 def trouble_with(store: Store, name: str) -> str | None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from paretozoom import Categorical, Decision, Finite, Objective, Problem, Real, Refused
+from paretozoom import Categorical, Decision, Finite, Objective, Problem, Real, Refused, Snapshot
 from paretozoom.checks import check_policy
 from paretozoom.kernels.rules import epoch_greedy, ilovetoconbandits, policy_elimination, randomized_ucb
 from paretozoom.kernels.rules.descent import descend, invert_mix, spreads
@@ -359,3 +359,49 @@ def test_rewards_of_earlier_epochs_teach(policy: Any) -> None:
     late.tell(decisions[0], [1.0, 0.0])
     assert late.values.any()
     assert (late.values == prompt.values).all()
+
+
+def _other(arrays: dict[str, Any], name: str, place: int, value: float) -> dict[str, Any]:
+    changed = arrays[name].copy()
+    changed[place] = value
+    return {**arrays, name: changed}
+
+
+@pytest.mark.parametrize("policy", ALL)
+@pytest.mark.parametrize(
+    ("name", "place", "value"),
+    [
+        ("ints", 0, 999),  # the epoch entered
+        ("ints", 0, -1),
+        ("ints", 1, 999),  # the decision it began with
+        ("ints", 1, -5),
+        ("ints", 2, -1),  # rewards that taught
+        ("ints", 2, 999),
+        ("ints", 3, -1),  # of them, at a site
+        ("ints", -1, 2),  # a rule in play
+        ("ints", -1, -(2**40)),
+        ("floats", -1, 2.0),  # the smoothing
+        ("floats", -1, -0.1),
+        ("floats", -2, -1.0),  # weights that were solved for
+        ("floats", 7, 5.0),  # weights that are played
+        ("floats", 0, math.nan),
+    ],
+)
+def test_snapshots_that_cannot_be_are_refused(policy: Any, name: str, place: int, value: float) -> None:
+    player = policy(LABELS, rules=RULES, cells=4, seed=2)
+    for k in range(40):
+        player.tell(player.ask([k % 10 / 10]), [0.5, 0.5])
+    snapshot = player.dump()
+    fresh = policy(LABELS, rules=RULES, cells=4, seed=2)
+    fresh.load(snapshot)
+    with pytest.raises(Refused, match="snapshot"):
+        fresh.load(Snapshot(snapshot.header, _other(snapshot.arrays, name, place, value)))
+    assert fresh.dump().to_bytes() == snapshot.to_bytes()
+
+
+def test_a_snapshot_without_rules_in_play_is_refused() -> None:
+    snapshot = EpochGreedy(LABELS, rules=RULES, cells=4).dump()
+    arrays = {**snapshot.arrays, "ints": snapshot.arrays["ints"].copy()}
+    arrays["ints"][-len(RULES) :] = 0
+    with pytest.raises(Refused, match="rules in play"):
+        EpochGreedy(LABELS, rules=RULES, cells=4).load(Snapshot(snapshot.header, arrays))

@@ -129,3 +129,9 @@ def test_many_context_dimensions_get_fewer_cells() -> None:
     problem = Problem(context=[Real(f"x{j}") for j in range(12)], arm=Finite(list("ab")), objectives=TWO)
     assert MOCMAB(problem).copies == 2**12
     assert MOCMAB(problem, confidence=0.5).notes == ["confidence=0.5"]
+
+
+def test_a_third_objective_that_never_counts_is_noted() -> None:
+    assert MOCMAB(LABELS).notes == ["plays by 'r', then 's'; never by 'z'"]
+    assert MOCMAB(LABELS, objective="z").notes == ["plays by 'z', then 'r'; never by 's'"]
+    assert MOCMAB(LINE).notes == MOCMAB(MIXED).notes == []

@@ -38,13 +38,16 @@ def serve(policy, problem):
         if k % 7 == 0:
             policy.replay(Dropped(decision.number))
             continue
+        if k % 3 == 0:
+            policy.replay(Dropped(decision.number))
+            policy.reopen(decision)
         reward = {o.name: o.decode((k * 0.37 + j * 0.61) % 1.0) for j, o in enumerate(problem.objectives)}
         for name, value in reward.items() if k % 5 == 0 else [("", 0.0)]:
             policy.replay(Told(decision.number, {name: value} if name else reward))
         if k % 50 == 0:
             policy.front(decision.context)
             policy.front(decision.context, believed=True)
-    policy.load(policy.dump())
+    policy.load(policy.dump(with_open=False))
 
 problem = TYPICAL.problem
 if sys.argv[2] == "finite":

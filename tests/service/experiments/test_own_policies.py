@@ -181,6 +181,7 @@ def test_a_policy_that_fails_harms_nobody(
         assert "a policy failed to learn" in caplog.text
         assert "a policy failed to show its front" in caplog.text
         until(lambda: "no snapshot" in caplog.text)
+        other.number()
     assert "no snapshot at the end" in caplog.text
     with serving(folder) as client:
         experiment = Remote(client, NAME)

@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from paretozoom.commands.cli import app as commands
+from paretozoom.service.experiments import experiment as experiments
 from paretozoom.service.writing.loading import load_experiment, replay_experiment, verify
 from paretozoom.store import FILE
 from paretozoom.store.copying import copy_store
@@ -89,6 +90,28 @@ def test_what_is_erased_is_gone_and_the_chain_can_be_checked(folder: Path, light
         assert kinds.count("Removed") == 1
     with serving(folder) as client:
         assert live(client).digest() == state
+
+
+def test_what_is_only_in_the_log_or_came_with_an_import_is_erased(
+    folder: Path, lightly: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(experiments, "KEPT_AT_HAND", 0)
+    with serving(folder) as client:
+        experiment = played(client)
+        data = experiment.get("/snapshot").content
+        assert client.put(f"{ALL}/copy/snapshot", content=data).status_code == 201
+        copy = Remote(client, "copy")
+        until(lambda: copy.get().json()["ready"])
+        assert experiment.post("/erase", {"subjects": [WHO]}).json() == {"entries": 4 + 2}
+        assert copy.post("/erase", {"subjects": [WHO]}).json() == {"entries": 3}  # those that were open
+        assert (experiment.get().json()["open"], copy.get().json()["open"]) == (1, 1)
+        assert WHO.encode() not in bytes_of(folder)
+        assert b"0.625" not in bytes_of(folder)
+        last = experiment.id(8)
+        assert copy.reward(last).status_code == experiment.reward(last).status_code == 200
+    with opened(folder) as store:
+        assert verify(store, NAME).fine
+        assert verify(store, "copy").fine
 
 
 def test_a_change_behind_an_erasure_is_noticed(folder: Path, lightly: None) -> None:

@@ -74,7 +74,7 @@ def test_a_seed_is_drawn_if_none_is_given_and_can_be_given_again(client: Service
         (new(wait=60, default={"up": 1}), ["default: 'up' is not one of the objectives ['left', 'right']"]),
         (new(wait=60, default={"left": 7}), ["default['left']: 7.0 is outside [0, 1]"]),
         (new(wait=60, default={}), ["default: {} tells nothing"]),
-        (new(default={"left": 0, "right": 0}), ["default: {'left': 0.0, 'right': 0.0} given without wait"]),
+        (new(wait=None, default={"left": 0, "right": 0}), ["default: {'left': 0.0, 'right': 0.0} given without wait"]),
         (new(more=1), ["more"]),
         (new(problem=3), ["problem", "3", "object"]),
         (new(problem={**PLAIN, "arm": []}), ["problem", "arm"]),

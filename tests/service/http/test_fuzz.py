@@ -50,8 +50,8 @@ def send(client: Service, data: bytes) -> int:
         copy = Remote(client, name)
         until(lambda: copy.get().json()["ready"])
         loaded = copy.client.app.state.experiments.by_name[name].experiment
-        for entry in loaded.policy.open:
-            assert copy.reward(loaded.epochs.id_of(entry.number), right=0.5).status_code in (200, 409, 410)
+        for number in loaded.open_decisions:
+            assert copy.reward(loaded.epochs.id_of(number), right=0.5).status_code in (200, 409, 410)
         made = copy.decide(0.25)
         if copy.get().json()["status"] == "running":
             assert made.status_code == 201, made.text
@@ -132,8 +132,21 @@ CREATED = ("experiment", "created")
         (("experiment",), None),
         (("experiment", "seq"), "x"),
         (("experiment", "status"), "asleep"),
-        (("experiment", "opened"), {}),
-        (("experiment", "opened"), {"0": {"deadline": None, "deferred": False}}),
+        (("experiment", "wait"), -1.0),
+        (("experiment", "wait"), 0.0),
+        (("experiment", "default"), {"up": 1.0}),
+        (("experiment", "default"), {"left": 7.0}),
+        (("carried",), []),
+        (("carried",), [{"decision": {"number": 0}}]),
+        (("carried", 0, "made"), 1.0),
+        (("carried", 0, "deferred"), True),
+        (("carried", 0, "decision", "arm"), "z"),
+        (("carried", 0, "decision", "credit"), 10**8),
+        (("carried", 0, "decision", "density"), 0.123),
+        (("carried", 0, "reward"), {"left": 1.0}),
+        (("carried", 1, "reward"), {}),
+        (("experiment", "epochs"), []),
+        (("experiment", "epochs", 0, 1), 3),
         (("policy",), "pcz"),
         (("version",), 99),
         (("number",), -1),
@@ -141,10 +154,6 @@ CREATED = ("experiment", "created")
         ((*CREATED, "policy"), "tests.service.remote:Remote"),
         ((*CREATED, "parameters"), {"similarity": {"function": "os:system"}}),
         ((*CREATED, "problem", "objectives"), []),
-        ((*CREATED, "default"), {"up": 1.0}),
-        ((*CREATED, "default"), {"left": 7.0}),
-        ((*CREATED, "wait"), -1.0),
-        ((*CREATED, "wait"), 0.0),
         ((*CREATED, "seed"), -1),
     ],
 )
@@ -167,19 +176,19 @@ def test_a_version_in_the_header_that_the_policy_does_not_have_is_refused(client
     refused(answer, 400, "version 99 of pareto-ucb1, this is version 1")
 
 
-def test_rewards_that_the_policy_does_not_know_of_do_no_harm(folder: Path, lightly: None, real: bytes) -> None:
+def test_rewards_that_the_columns_do_not_know_of_are_refused(folder: Path, lightly: None, real: bytes) -> None:
     """Number 6 is open and untold, 7 was told `left`; the header says otherwise."""
     with serving(folder) as client:
-        for k, (number, told) in enumerate(
-            [("6", {"left": 1.0}), ("7", {}), ("7", {"up": 1.0}), ("7", {"right": 0.0})]
-        ):
-            data = with_header(real, "experiment", "opened", number, "reward", value=told)
-            answer = client.put(f"{ALL}/copy-{k}/snapshot", content=data)
-            if answer.status_code == 201:
-                copy = Remote(client, f"copy-{k}")
-                until(lambda copy=copy: copy.get().json()["ready"])
-                for reward in ({"left": 0.25}, {"right": 0.25}):
-                    assert copy.reward(int(number), **reward).status_code < 500
-                assert copy.number() == 9
+        for row, told in [(0, {"left": 1.0}), (1, {}), (1, {"up": 1.0}), (1, {"right": 0.0})]:
+            data = with_header(real, "carried", row, "reward", value=told)
+            refused(client.put(f"{ALL}/copy/snapshot", content=data), 400, "carried")
+        data = with_header(real, "carried", 1, "reward", value={"left": 0.25})
+        assert client.put(f"{ALL}/copy/snapshot", content=data).status_code == 201
+        copy = Remote(client, "copy")
+        until(lambda: copy.get().json()["ready"])
+        id_of = client.app.state.experiments.by_name["copy"].experiment.epochs.id_of
+        refused(copy.reward(id_of(7), left=0.5), 409, "0.25")
+        assert copy.reward(id_of(7), right=0.5).status_code == copy.reward(id_of(6)).status_code == 200
+        assert copy.number() == 9
     with serving(folder):
         pass

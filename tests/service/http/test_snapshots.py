@@ -37,9 +37,12 @@ def test_an_imported_experiment_goes_on_bit_for_bit(client: Service, policy: str
     mine, theirs = experiment.get().json(), copy.get().json()
     for field in ("seed", "counts", "open", "wait", "default", "bytes", "parameters"):
         assert mine[field] == theirs[field]
-    assert theirs["events"] == 1 + 75
+    assert theirs["events"] == 1 + 25 + 75
+    assert [entry["event"]["type"] for entry in copy.events()[:27]] == ["created"] + ["carried"] * 25 + ["decided"]
     refused(copy.reward(made[0]["id"]), 404, "there is no such decision")
-    refused(copy.reward(before[0], left=0.0), 410, "decision 0: has all its rewards, some of them from before")
+    refused(copy.reward(before[0], left=0.5), 409, "decision 0 was rewarded with 0.0")
+    assert copy.reward(before[0], left=0.0).json() == {"accepted": 0, "repeated": 1}
+    assert copy.get(f"/decisions/{before[0]}").json()["reward"] == {"left": 0.0, "right": 0.5}
     assert copy.events()[0]["event"]["snapshot"] is True
     refused(client.put(f"{ALL}/copy-of-{policy}/snapshot", content=data.content), 409, "exists already")
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from paretozoom.remote.client import Client, RemoteExperiment, ServiceError
+from paretozoom.remote.client import Client, RemoteExperiment
+from paretozoom.remote.errors import ServiceError
 from paretozoom.service.writing.loading import replay_experiment
 from paretozoom.store import open_store
 from tests.postgres import OwnServer, Server, fresh_database, postgres_server, postgres_url

@@ -109,12 +109,15 @@ def test_epochs_are_checked() -> None:
     for bad in ("short", "UPPERCASE!", "a" * 11):
         with pytest.raises(Refused, match="epoch: "):
             epochs.begin(bad, 0)
-    name = new_epoch()
+    first, name = new_epoch(), new_epoch()
+    epochs.begin(first, 0)
     epochs.begin(name, 3)
     with pytest.raises(Refused, match="is not a new one"):
         epochs.begin(name, 4)
     with pytest.raises(Refused, match="begins with 2"):
         epochs.begin(new_epoch(), 2)
     with pytest.raises(Refused, match="beyond the last decision"):
-        Epochs.load([(name, 3)], until=2)
-    assert Epochs.load(epochs.dump(), until=3).dump() == [(name, 3)]
+        Epochs.load([(first, 0), (name, 3)], until=2)
+    with pytest.raises(Refused, match="is the first and begins with 3, expected 0"):
+        Epochs.load([(name, 3)], until=3)
+    assert Epochs.load(epochs.dump(), until=3).dump() == [(first, 0), (name, 3)]

@@ -310,3 +310,25 @@ def test_what_was_learned_stays_when_there_is_no_space(tmp_path: Path, waiting: 
         await service.stop()
 
     asyncio.run(scenario())
+
+
+def test_what_cannot_be_written_down_is_not_tried_at_once_again(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        clock = [0.0]
+        store = Failing(open_store(tmp_path))
+        service = Service(store, now=lambda: clock[0])
+        await service.start(wait=WAIT)
+        await service.submit(lambda pending: pending.decide([0.1]))
+        store.failures = [(Full("no space"), False)] * 1_000
+        clock[0] = WAIT + 1
+        while len(store.failures) == 1_000:
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.1)
+        assert len(store.failures) == 999
+        store.failures.clear()
+        clock[0] += 2
+        while not service.experiments.find("t").counts.expiries:
+            await asyncio.sleep(0.01)
+        await service.stop()
+
+    asyncio.run(scenario())
