@@ -249,5 +249,5 @@ def test_states_that_cannot_be_are_refused() -> None:
         with pytest.raises(Refused, match="snapshot: ints holds"):
             policy.load(Snapshot(snapshot.header, {**snapshot.arrays, "ints": ints}))
     fresh = COFIBA(PROBLEMS["labels"], users=3)
-    with pytest.raises(Refused, match="event: decision 0 credits user and arm 15"):
+    with pytest.raises(Refused, match="event: decision 0 credits 15, expected 0 to 14"):
         fresh.replay(Asked(type(decision)(0, decision.context, decision.arm, decision.density, 15)))
