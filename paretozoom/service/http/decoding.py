@@ -68,6 +68,17 @@ def check_type(connection: ASGIConnection[Any, Any, Any, Any], wanted: str, or_n
         raise Declined(415, f"content-type: {shown!r} given, expected {wanted!r}")
 
 
+def _check_pairs(pairs: list[tuple[str, Any]]) -> None:
+    if len({name for name, _ in pairs}) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for k, name in enumerate(names) if name in names[:k])
+        raise Refused(f"body: {twice[:LONGEST]!r} is given twice")
+
+
+# Made once, for all bodies. Numbers are only looked over: a long one takes long to be made.
+KEYS = json.JSONDecoder(object_pairs_hook=_check_pairs, parse_int=str, parse_float=str)
+
+
 def check_keys(body: bytes) -> None:
     """Refuse JSON that says something twice, of which one reader would take the first and another the last.
 
@@ -76,14 +87,7 @@ def check_keys(body: bytes) -> None:
     paretozoom.records.Refused: body: 'b' is given twice
     """
 
-    def once(pairs: list[tuple[str, Any]]) -> None:
-        if len({name for name, _ in pairs}) < len(pairs):
-            names = [name for name, _ in pairs]
-            twice = next(name for k, name in enumerate(names) if name in names[:k])
-            raise Refused(f"body: {twice[:LONGEST]!r} is given twice")
-
-    # Numbers are only looked over: a long one takes long to be made.
-    json.loads(body, object_pairs_hook=once, parse_int=str, parse_float=str)
+    KEYS.decode(body.decode())
 
 
 def decode(body: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
