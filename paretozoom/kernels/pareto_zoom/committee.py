@@ -112,23 +112,26 @@ def predict(f: Floats, i: Ints, point: Floats, arms: Floats, numbers: Ints, rows
         for row in range(rows):
             square[row] = own * (square[row] * square[row] + mean[row] * mean[row])
             mean[row] *= own
-        own_square[:rows] = 0.0
-        for which in (m.TREND_, m.SMOOTH_, m.FORMS_):
+        for which in (m.TREND_, m.SMOOTH_):
             own = share[o, which]
-            if own == 0.0 and (which != m.FORMS_ or i[m.ARE_LABELS] == 0):
+            if own == 0.0:
                 continue
             if which == m.TREND_:
                 trend.predict(f, i, o, rows, member)
-            elif which == m.SMOOTH_:
-                smooth.predict(f, i, o, rows, member)
             else:
-                forms.predict(f, i, o, numbers, rows, member, own_square)
-                if i[m.ARE_LABELS] == 1:
-                    for row in range(rows):
-                        m.label_error(f, i)[o, row] = math.sqrt(own_square[row])
+                smooth.predict(f, i, o, rows, member)
+            for row in range(rows):
+                mean[row] += own * member[row]
+                square[row] += own * member[row] * member[row]
+        own = share[o, m.FORMS_]
+        if own > 0.0 or i[m.ARE_LABELS] == 1:
+            forms.predict(f, i, o, numbers, rows, member, own_square)
             for row in range(rows):
                 mean[row] += own * member[row]
                 square[row] += own * (member[row] * member[row] + own_square[row])
+        if i[m.ARE_LABELS] == 1:
+            for row in range(rows):
+                m.label_error(f, i)[o, row] = math.sqrt(own_square[row])
         for row in range(rows):
             square[row] = math.sqrt(max(0.0, square[row] - mean[row] * mean[row]))
     if own_errors:
@@ -162,7 +165,8 @@ def learn(f: Floats, i: Ints, point: Floats, arm: int, reward: Floats, residual:
     for j in range(i[m.ARM_DIM]):
         rows[0, j] = point[i[m.CONTEXT] + j]
     has_begun = levels.predict(f, i, point, rows, numbers, 1, means, errors)
-    stand_at(f, i, point)
+    if i[m.TREND_TERMS] + i[m.SMOOTH_TERMS] + i[m.FORMS] > 0 or trend.learns(f, i):
+        stand_at(f, i, point)
     if i[m.FORMS] > 0:
         forms.stand_at(f, i)
     if has_begun:
