@@ -7,7 +7,6 @@ Run: python benchmarks/drawn.py --tasks 100:200
 
 from __future__ import annotations
 
-import gzip
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -30,7 +29,6 @@ from paretozoom.simulation import simulate_in_chunks
 
 ROOT = Path(__file__).parents[1]
 PLAYED = ROOT / "results" / "drawn" / "runs.jsonl"
-KEPT = ROOT / "benchmarks" / "drawn.csv.gz"
 FAIR, EQUAL = "pareto-zoom", "pareto-zoom, equal weights"
 SLOW = {10_000: 40}  # tasks at most, at a horizon
 
@@ -111,8 +109,6 @@ def _measure(player: Any, task: Drawn, rounds: int, seed: int) -> tuple[Any, Any
 def known() -> dict[tuple[Any, ...], Run]:
     """Runs that still hold."""
     lines = PLAYED.read_bytes().splitlines() if PLAYED.exists() else []
-    if KEPT.exists():
-        lines = gzip.decompress(KEPT.read_bytes()).splitlines() + lines
     runs = [msgspec.json.decode(line, type=Run) for line in lines]
     return {key_of(run): run for run in runs if run.player in RIVALS or run.code == code_of(run.player)}
 

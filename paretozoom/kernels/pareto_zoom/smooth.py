@@ -29,7 +29,6 @@ from paretozoom.kernels.pareto_zoom.trend import UNKNOWN, learn_at_once, likelih
 
 NEVER = 1e9  # e-foldings: of what is not for smooth estimates
 DEAREST = 50.0  # e-foldings: exp(-50) is nothing. Terms of which less is expected are not used, or as if it were that
-LARGEST = 1e140  # mean of a term: squares must not overflow
 
 
 # Predict.

@@ -16,7 +16,7 @@ from paretozoom.kernels.pareto_zoom import memory as m
 from paretozoom.kernels.pareto_zoom.functions import sum_at, sum_at_arms, tabulate, term_at, variance_of
 from paretozoom.kernels.pareto_zoom.settings import settings
 
-LARGEST = 1e140
+LARGEST = 1e140  # mean of a term: squares must not overflow
 UNKNOWN = 1e6  # variance of the constant, the first term: nothing is known of it
 
 
