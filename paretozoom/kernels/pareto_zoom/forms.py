@@ -13,6 +13,7 @@ import numpy as np
 
 from paretozoom.kernels.core.jit import Floats, Ints, kernel, part
 from paretozoom.kernels.core.matrices import factorise, invert
+from paretozoom.kernels.pareto_zoom import directions
 from paretozoom.kernels.pareto_zoom import memory as m
 from paretozoom.kernels.pareto_zoom.settings import settings
 
@@ -20,10 +21,14 @@ from paretozoom.kernels.pareto_zoom.settings import settings
 @part
 def stand_at(f: Floats, i: Ints) -> None:
     """Write c, where the functions of the context stand."""
-    here, which, value = m.form_here(f, i), m.form_functions(f, i), m.value(f, i)
-    here[0] = 1.0
-    for k in range(1, i[m.FORM_TERMS]):
-        here[k] = value[which[k]]
+    raw, which, value = m.form_raw(f, i), m.form_functions(f, i), m.value(f, i)
+    raw[0] = 1.0
+    for k in range(1, len(raw)):
+        raw[k] = value[which[k]]
+    if i[m.WIDE] > 0:
+        directions.add_up(f, i, raw, m.form_here(f, i))
+    else:
+        m.form_here(f, i)[:] = raw
 
 
 @part
@@ -72,6 +77,8 @@ def _times(matrix: Floats, vector: Floats, out: Floats) -> None:
 @part
 def learn(f: Floats, i: Ints, arm: int, reward: Floats) -> None:
     """Learn a reward of an arm where c stands."""
+    if i[m.WIDE] > 0:
+        directions.keep(f, i, arm, reward)
     p, here, gain = i[m.FORM_TERMS], m.form_here(f, i), m.form_seen(f, i)
     for o in range(len(reward)):
         if math.isnan(reward[o]):
@@ -160,17 +167,42 @@ def _judge(f: Floats, i: Ints, o: int, keeps: bool) -> tuple[float, float]:
     return -logs - 0.5 * count * math.log(noise), noise
 
 
+@part
+def _sum_anew(f: Floats, i: Ints) -> None:
+    """Sum all that is kept of the past along the directions."""
+    grams, rights, squares = m.form_gram(f, i), m.form_right(f, i), m.form_square(f, i)
+    rewards, arms, here = m.past_reward(f, i), m.past_arm(f, i), m.form_here(f, i)
+    grams[:] = 0.0
+    rights[:] = 0.0
+    squares[:] = 0.0
+    for row in range(i[m.PAST]):
+        directions.add_up(f, i, m.past_raw(f, i)[row], here)
+        for o in range(i[m.OBJECTIVES]):
+            reward, arm = rewards[row, o], arms[row]
+            if not math.isnan(reward):
+                gram = grams[o * i[m.FORMS] + arm]
+                for k in range(len(here)):
+                    rights[o, arm, k] += here[k] * reward
+                    for c in range(len(here)):
+                        gram[k, c] += here[k] * here[c]
+                squares[o] += reward * reward
+
+
 @kernel
 def refit(f: Floats, i: Ints, forgets: bool) -> None:
-    """Let both variances take a step to what makes rewards likeliest."""
+    """Let both variances take a step to what makes rewards likeliest; find directions before, while it is early."""
     s, sizes = settings(f), m.form_size(f, i)
     if forgets:
         m.form_gram(f, i)[:] *= 0.5
         m.form_right(f, i)[:] *= 0.5
         m.form_square(f, i)[:] *= 0.5
+        directions.keep_newer_half(f, i)
     elif i[m.TOLD] < i[m.FORM_FITTED] * (1.0 + s.late_growth):
         return
     i[m.FORM_FITTED] = i[m.TOLD]
+    if i[m.WIDE] > 0 and (forgets or i[m.TOLD] <= s.last_smooth_fit):
+        directions.find(f, i)
+        _sum_anew(f, i)
     for o in range(i[m.OBJECTIVES]):
         if m.form_gram(f, i)[o * i[m.FORMS] : (o + 1) * i[m.FORMS], 0, 0].sum() == 0.0:  # c begins with 1
             continue

@@ -32,7 +32,7 @@ from paretozoom.kernels.pareto_zoom.cells import (
     write_levels,
 )
 from paretozoom.kernels.pareto_zoom.settings import settings
-from paretozoom.kernels.pareto_zoom.sites import digits_of, fill_slots, list_digits, spread_of
+from paretozoom.kernels.pareto_zoom.sites import digits_of, fill_slots, spread_of
 from paretozoom.kernels.pareto_zoom.splits import choose_splits, count_contexts, measure_noise, measure_roughness
 
 OWN, BESIDE = 0.75, 0.25  # the middle of a half lies so between the middles of its cell and of the next one
@@ -235,9 +235,8 @@ def _correct(f: Floats, i: Ints, level: int, number: int) -> None:
 
 
 @kernel
-def refit(f: Floats, i: Ints, changed: bool) -> tuple[Floats, Ints]:
+def refit(f: Floats, i: Ints, digits: Ints, site_arms: Ints, changed: bool) -> tuple[Floats, Ints]:
     """Memory with new splits, blocks, noise and roughness; all sums are made anew if sites were `changed`."""
-    digits, site_arms = list_digits(f, i)
     chosen = choose_splits(f, i, digits)
     cell_of_arm, visited = number_arms(f, i, chosen), count_contexts(f, i, digits, chosen)
     same = 0 if changed else same_levels(f, i, chosen)

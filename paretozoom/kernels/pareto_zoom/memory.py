@@ -68,6 +68,10 @@ SMOOTH_ROOM = memory.room("smooth_room", "smooth_terms")
 FORMS = _size("forms")  # finite arms that have linear forms of the context: all of them, or none
 FORM_BLOCKS = _size("form_blocks")  # one for each objective and arm
 FORM_TERMS = _size("form_terms")  # of such a form
+FORM_FUNCTIONS = _size("form_functions")  # of the context, that forms have as terms, or sums of
+WIDE = _size("wide_functions")  # as many if they are too many to be terms, else 0
+PAST = _size("past", learned=True)  # rewards that are kept to find directions
+PAST_ROOM = memory.room("past_room", "past")
 FORM_FITTED = _size("form_fitted", learned=True)  # rewards when variances of forms were last sought
 # Constants, as sizes of parts.
 for _name in ("settings", "members", "places", "corners", "most_blocks", "two", "three", "four", "levels_row"):
@@ -135,7 +139,11 @@ signal = _ints(
 )  # variance of all terms together, as a power of 2
 
 # Forms: of each arm the sums of c c' and c r, and what is known of its form given what all have in common; of that too.
-form_functions = _ints("form_function", "form_terms", holds="given")  # which functions of the context c has
+form_functions = _ints("form_function", "form_functions", holds="given")  # which functions of the context they are
+direction = _floats("direction", "form_terms", "wide_functions")  # of which c holds such sums, if they are too many
+past_raw = _floats("past_raw", "past_room", "wide_functions")  # all of them
+past_reward = _floats("past_reward", "past_room", "objectives", may_lack=True)
+past_arm = _ints("past_arm", "past_room", least=0, most="forms")
 form_gram = _floats("form_gram", "form_blocks", "form_terms", "form_terms")
 form_right = _floats("form_right", "objectives", "forms", "form_terms")
 form_inverse = _floats("form_inverse", "form_blocks", "form_terms", "form_terms", least=-1e40, most=1e40)
@@ -167,6 +175,7 @@ member_mean = _floats("member_mean", "candidates", holds="scratch")
 term = _floats("term", "trend_room", holds="scratch")  # of the trend, at one place
 term_gain = _floats("term_gain", "trend_room", holds="scratch")
 member_square = _floats("member_square", "candidates", holds="scratch")
+form_raw = _floats("form_raw", "form_functions", holds="scratch")  # all functions of forms where they stand
 form_here = _floats("form_here", "form_terms", holds="scratch")  # c
 form_seen = _floats("form_seen", "form_terms", holds="scratch")
 form_apart = _floats("form_apart", "form_terms", holds="scratch")  # precisions beforehand of an arm's own terms

@@ -109,9 +109,9 @@ def refit(f: Floats, i: Ints) -> tuple[Floats, Ints]:
     digits, site_arms = list_digits(f, i)
     committee.refit(f, i, digits, site_arms, forgets, trend_lacks)
     growth = s.early_growth if i[m.TOLD] < s.last_learned_at_once else s.late_growth
-    i[m.NEXT] = i[m.TOLD] + max(int(s.least_gap), int(i[m.TOLD] * growth))
+    i[m.NEXT] = i[m.TOLD] + max(int(s.first_rewards) // 2, int(i[m.TOLD] * growth))
     i[REFIT] = 0
-    return levels.refit(f, i, forgets)
+    return levels.refit(f, i, digits, site_arms, forgets)
 
 
 @kernel

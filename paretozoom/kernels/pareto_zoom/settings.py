@@ -40,12 +40,11 @@ class Settings:
     """
 
     # When estimates are made.
-    first_rewards: float = _schedule(8, "rewards", "played uniformly until then: fewer tell nothing of noise")
+    first_rewards: float = _schedule(8, "rewards", "played uniformly until then; half as many at least between refits")
     early_growth: float = _schedule(0.2, "share", "of more rewards until the next early refit. Heuristic")
     late_growth: float = _schedule(
         0.5, "share", "of more rewards until the next late refit: bounds what a reward costs"
     )
-    least_gap: float = _schedule(4, "rewards", "between refits, at least: fewer change little")
     refresh_growth: float = _schedule(1 / 16, "share", "of more rewards until estimates of a cell are corrected anew")
 
     # Levels: how much finer cells correct coarser ones.
@@ -99,15 +98,16 @@ class Settings:
         -1, "power of 4", "least variance of an arm's level: unlucky arms are tried again. Heuristic"
     )
     form_room: float = _capacity(
-        131072, "numbers", "of all arms' matrices: a decision reads them; if they are more, forms are constants"
+        131072, "numbers", "of all arms' matrices: a decision reads them; beyond, forms are of directions"
     )
+    directions: float = _capacity(8, "sums", "of a context, that forms have as terms then. Heuristic")
 
     # Committee: shares of the estimators.
     equal_rewards: float = _prior(2, "rewards", "that equal shares are worth beforehand. Heuristic")
     far: float = _threshold(9, "noise variance", "squared errors beyond count less: three standard deviations")
     memory: float = _schedule(0.7, "factor", "of what was compared before a refit: estimates were worse then")
     bias: float = _prior(0.1, "explained variance", "that a fixed form is off by, once levels miss no more. Heuristic")
-    least_share: float = _threshold(0.1, "share", "below which an estimator is retired after its last early fit")
+    least_share: float = _threshold(0.15, "share", "below which an estimator is retired after its last fit: saves time")
 
     # Chooser.
     optimism: float = _prior(0.01, "standard errors", "added to means: of equal arms the less known is played")

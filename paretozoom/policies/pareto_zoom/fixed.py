@@ -14,6 +14,7 @@ import numpy as np
 from paretozoom.kernels.pareto_zoom.memory import MOST_POWER
 from paretozoom.kernels.pareto_zoom.smooth import DEAREST
 from paretozoom.kernels.pareto_zoom.trend import UNKNOWN
+from paretozoom.policies.pareto_zoom.directions import Directions
 from paretozoom.policies.pareto_zoom.space import Array, Sites, Space
 from paretozoom.policies.pareto_zoom.terms import cheapest
 
@@ -191,8 +192,8 @@ class Forms:
     """
 
     def __init__(self, space: Space) -> None:
-        self.space, self.s, self.fitted = space, space.settings, 0
-        terms = len(space.linear) * (1 + len(space.arms))
+        self.space, self.s, self.fitted, terms = space, space.settings, 0, space.form_terms * (1 + len(space.arms))
+        self.directions = Directions(space) if space.form_terms < len(space.linear) else None
         self.known, self.size = Sums(space.d, terms), [(int(self.s.form_size),) * 2] * space.d
         self.w, self.C = [np.zeros(terms)] * space.d, [np.diag(self.expected(size)) for size in self.size]
         self.sigma2 = np.ones(space.d)
@@ -200,11 +201,12 @@ class Forms:
     def phi(self, z: Array, numbers: Array) -> Array:
         """Terms (columns) of points of finite arms (rows)."""
         c, is_arm = self.space.phi(z, self.space.linear), np.equal.outer(numbers, np.arange(len(self.space.arms)))
+        c = c @ self.directions.D.T if self.directions else c
         return np.column_stack([c, (is_arm[:, :, None] * c[:, None, :]).reshape(len(c), -1)])
 
     def expected(self, size: tuple[int, int]) -> Array:
         """v of all terms. That of an arm's level is never below some, or no unlucky arm were tried again."""
-        terms, (w, u) = len(self.space.linear), size
+        terms, (w, u) = self.space.form_terms, size
         own = [4.0 ** max(u, self.s.form_level), *[4.0**u] * (terms - 1)]
         return np.array([*[4.0**w] * terms, *own * len(self.space.arms)])
 
@@ -216,8 +218,20 @@ class Forms:
 
     def learn(self, z: Array, arm: int, r: Array) -> None:
         """Learn a reward of an arm at once."""
+        if self.directions:
+            self.directions.keep(self.space.phi(z[None], self.space.linear)[0], arm, r)
         self.known.add(self.phi(z[None], np.array([arm]))[0], r)
         self.solve(np.flatnonzero(~np.isnan(r)))
+
+    def turn(self, directions: Directions, forgets: bool) -> None:
+        """Find directions, and sum along them all that is kept."""
+        if forgets:
+            directions.keep_newer_half()
+        directions.find()
+        self.known = Sums(self.space.d, len(self.w[0]))
+        c, each = directions.raw @ directions.D.T, np.eye(len(self.space.arms))[directions.arms]
+        for row, arm, r in zip(c, each, directions.r, strict=True):
+            self.known.add(np.append(row, np.outer(arm, row)), r)
 
     def solve(self, objectives: Array) -> None:
         """w and C of some objectives, of all their rewards."""
@@ -240,6 +254,8 @@ class Forms:
         elif told < self.fitted * (1 + self.s.late_growth):
             return
         self.fitted = told
+        if self.directions and (forgets or told <= self.s.last_smooth_fit):
+            self.turn(self.directions, forgets)
         objectives = [o for o, (_, _, n, _) in enumerate(self.known.of) if n > 0]
         for o in objectives:
             for a, b in ((1, 0), (0, 1)):

@@ -37,7 +37,8 @@ def allocate(
     arms, dim, context = len(encoding.arms), len(encoding.kinds), encoding.context
     boxes = np.zeros((0, 0)) if arms else encode_feasible(problem, [{}])
     candidates = arms or MOST_CANDIDATES
-    forms, form_size = forms_of(problem, settings), int(settings.form_size)
+    (forms, form_terms), form_size = forms_of(problem, settings), int(settings.form_size)
+    wide = len(forms) if len(forms) > form_terms else 0
     sizes = {
         "context": context,
         "dim": dim,
@@ -65,7 +66,10 @@ def allocate(
         "most_levels": m.MOST_LEVELS,
         "forms": arms if forms else 0,
         "form_blocks": len(problem.objectives) * (arms if forms else 0),
-        "form_terms": len(forms),
+        "form_terms": form_terms,
+        "form_functions": len(forms),
+        "wide_functions": wide,
+        "past_room": int(settings.last_smooth_fit) if wide else 0,
         "settings": COUNT,
         "members": m.MEMBERS,
         "places": 1 << int(settings.place_bits),
@@ -101,7 +105,7 @@ def allocate(
         m.memory.view(name, f, i)[:] = numbers
     m.memory.view("share", f, i)[:, m.LEVELS_] = 1.0
     if forms:
-        unit, inverses = 4.0**form_size * np.eye(len(forms)), m.memory.view("form_inverse", f, i)
+        unit, inverses = 4.0**form_size * np.eye(form_terms), m.memory.view("form_inverse", f, i)
         m.memory.view("form_common_inverse", f, i)[:] = unit
         inverses[:] = unit
         inverses[:, 0, 0] = 4.0 ** max(form_size, settings.form_level)

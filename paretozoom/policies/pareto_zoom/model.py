@@ -337,4 +337,4 @@ class Model:
         self.levels.refit(self.sites, told, forgets)
         self.explained = np.maximum(0, self.sites.variance() / self.levels.sigma2 - 1)
         growth = s.early_growth if told < s.last_learned_at_once else s.late_growth
-        self.next = told + max(int(s.least_gap), int(told * growth))
+        self.next = told + max(int(s.first_rewards) // 2, int(told * growth))

@@ -34,7 +34,8 @@ class Space:
         self.telling = np.minimum(self.bits, telling[: len(self.bits)])  # the bits that tell values apart
         self.most_cells = most_cells_of(problem, settings)
         self.functions, self.quadratic = terms.functions, np.array(terms.factors)
-        self.linear = np.array([(0, 0, k) for k in forms_of(problem, settings)], np.int64).reshape(-1, 3)
+        linear, self.form_terms = forms_of(problem, settings)
+        self.linear = np.array([(0, 0, k) for k in linear], np.int64).reshape(-1, 3)
         self.coordinate = np.array([-1, *(j for j, _ in terms.functions[1:])])  # of each function; none of the constant
         kinds, which = np.where(self.coordinate < 0, -1, self.kinds[self.coordinate]), np.transpose(terms.functions)[1]
         turns = np.where(which > 1, which - 1, math.inf) * (math.pi / (1 + 2 * settings.margin))  # none of polynomials

@@ -111,24 +111,29 @@ def _three(*factors: int) -> tuple[int, int, int]:
     return first, second, third
 
 
-def forms_of(problem: Problem, settings: Settings) -> list[int]:
-    """The functions of contexts that forms of finite arms have, the constant first: lines, waves, labels.
+def forms_of(problem: Problem, settings: Settings) -> tuple[list[int], int]:
+    """The functions of contexts that forms of finite arms have, the constant first, and how many terms that makes.
 
-    None if arms are not finite, the constant alone if all would be too many.
+    These are lines, waves and labels. Where they are too many, terms are the constant and sums along some directions,
+    or the constant alone. There are none if arms are not finite.
 
     >>> from paretozoom import Finite, Objective, Problem, Real
     >>> problem = Problem(context=[Real("x"), Real("y")], arm=Finite(["a", "b"]), objectives=[Objective("r")])
     >>> functions = terms_of(problem, Settings()).functions
-    >>> [functions[k] for k in forms_of(problem, Settings())]
-    [(0, 0), (0, 0), (1, 0)]
+    >>> which, terms = forms_of(problem, Settings())
+    >>> [functions[k] for k in which], terms
+    ([(0, 0), (0, 0), (1, 0)], 3)
     """
     encoding = problem.encoding
     if len(encoding.arms) == 0:
-        return []
+        return [], 0
     terms = terms_of(problem, settings)
     simple = [0]
     for k, (j, which) in enumerate(terms.functions[1 : terms.of_contexts], 1):
         kind = encoding.kinds[j]
         if kind == CATEGORICAL or which == 0 or (kind != LINEAR and which == 1):
             simple.append(k)
-    return simple if len(encoding.arms) * len(simple) ** 2 <= settings.form_room else [0]
+    for size in (len(simple), 1 + int(settings.directions)):
+        if size <= len(simple) and len(encoding.arms) * size**2 <= settings.form_room:
+            return simple, size
+    return [0], 1

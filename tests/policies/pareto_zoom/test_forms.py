@@ -9,6 +9,7 @@ import pytest
 
 from paretozoom import Categorical, Finite, Objective, ParetoZoom, Problem, Real, Snapshot
 from paretozoom.kernels.pareto_zoom import memory as m
+from paretozoom.kernels.pareto_zoom.directions import leading
 from paretozoom.kernels.pareto_zoom.settings import Settings
 from paretozoom.policies.pareto_zoom.fixed import Forms, log_likelihood
 from paretozoom.policies.pareto_zoom.space import Space
@@ -132,12 +133,26 @@ def test_kernels_agree_with_the_dense_model(name: str, scrambled: bool) -> None:
         _agree_alone(both, contexts_of(problem, 3, rounds))
 
 
-@pytest.mark.parametrize("name", ["labels", "categories"])
-def test_kernels_agree_when_half_is_forgotten(name: str) -> None:
+WIDE = {"form_room": 4 * 7 * 7 - 1, "directions": 3}  # six numbers and four arms are then too many
+
+
+@pytest.mark.parametrize("scrambled", [False, True], ids=["at once", "late and in parts"])
+def test_kernels_agree_where_forms_are_of_directions(scrambled: bool) -> None:
+    """Also when there is no room for all that is kept, and when directions are not sought any more."""
+    problem = LABELS["many contexts"]
+    both, world = Both(problem, seed=3, **WIDE, last_smooth_fit=150), World(problem, seed=5)
+    for rounds in (20, 120, 400):
+        both.play(world, rounds, scrambled=scrambled)
+        _agree_alone(both, contexts_of(problem, 3, rounds))
+    assert np.linalg.matrix_rank(both.part("direction")) == 4
+
+
+@pytest.mark.parametrize(("name", "more"), [("labels", {}), ("categories", {}), ("categories", WIDE)])
+def test_kernels_agree_when_half_is_forgotten(name: str, more: dict[str, float]) -> None:
     """Sums of the trend that lack the newest rewards are made anew, those of forms are halved."""
     problem = LABELS[name]
     drift = {"least_pairs": 60, "drift_errors": 2, "drift_times": 0.5, "drift_known": 4, "most_bits": 4}
-    both, world = Both(problem, **drift, last_trend_fit=100), Turning(problem, 4, after=300)
+    both, world = Both(problem, **drift, **more, last_trend_fit=100), Turning(problem, 4, after=300)
     for rounds in (300, 450, 600):
         both.play(world, rounds, scrambled=False)
         both.agree(contexts_of(problem, 2, rounds))
@@ -166,9 +181,61 @@ def test_rewards_of_any_size(scale: float) -> None:
 def test_which_functions_forms_have() -> None:
     problem = LABELS["categories"]
     functions = terms_of(problem, Settings()).functions
-    assert [functions[k] for k in forms_of(problem, Settings())[1:]] == [(0, 0), (0, 1), (0, 2), (1, 0), (2, 0), (2, 1)]
-    assert forms_of(problem, Settings(form_room=4 * 7 * 7 - 1)) == [0]
-    assert forms_of(PROBLEMS["plane"], Settings()) == []
+    which, terms = forms_of(problem, Settings())
+    assert [functions[k] for k in which[1:]] == [(0, 0), (0, 1), (0, 2), (1, 0), (2, 0), (2, 1)]
+    assert terms == 7
+    assert forms_of(problem, Settings(form_room=4 * 7 * 7 - 1, directions=3)) == (which, 4)
+    assert forms_of(problem, Settings(form_room=4 * 4 * 4 - 1, directions=3)) == ([0], 1)
+    assert forms_of(problem, Settings(form_room=4 * 4 * 4 - 1, directions=9)) == ([0], 1)
+    assert forms_of(PROBLEMS["plane"], Settings()) == ([], 0)
+
+
+def test_leading_directions_are_singular_vectors() -> None:
+    """By the linear algebra of NumPy, to what is left after the rounds of the power method; 0 beyond the rank."""
+    rng = np.random.default_rng(3)
+    rows = rng.standard_normal((6, 3)) * [9.0, 3.0, 1.0] @ np.linalg.qr(rng.standard_normal((12, 12)))[0][:3]
+    vectors = np.zeros((5, 12))
+    leading(rows, vectors)
+    truth = np.linalg.svd(rows)[2][:3]
+    assert np.abs(np.sum(vectors[:3] * truth, axis=1)) == pytest.approx(1, abs=1e-6)
+    assert (vectors[3:] == 0).all()
+
+
+def test_directions_are_found_and_have_variance_one() -> None:
+    """Rewards of each arm follow a line in 40 numbers, all lines lie in a plane, and noise is small."""
+    rng, numbers, arms = np.random.default_rng(4), 40, 5
+    problem = Problem(context=[Real(f"x{j}") for j in range(numbers)], arm=Finite(list(range(arms))), objectives=ONE)
+    policy = ParetoZoom(problem, seed=1, settings={"form_room": 100, "directions": 2})
+    plane, slopes, contexts = rng.standard_normal((2, numbers)), rng.standard_normal((arms, 2)), []
+    for _ in range(1_000):
+        contexts.append(rng.random(numbers))
+        decision = policy.ask(contexts[-1])
+        policy.tell(decision, [slopes[decision.arm] @ plane @ contexts[-1] + 0.1 * rng.standard_normal()])
+    found = m.memory.view("direction", policy._floats, policy._ints)
+    functions = np.column_stack([np.ones(len(contexts)), np.sqrt(3) * (2 * np.array(contexts) - 1)])
+    along = functions @ found.T
+    assert (along[:, 0] == 1).all()
+    assert along[:, 1:].mean(axis=0) == pytest.approx(0, abs=0.2)
+    assert along[:, 1:].std(axis=0) == pytest.approx(1, abs=0.2)
+    cosines = np.linalg.svd(np.linalg.qr(plane.T)[0].T @ np.linalg.qr(found[1:, 1:].T)[0])[1]
+    # Of the angles between both planes; noise of 40 numbers is spread over 1,000 rewards.
+    assert cosines.min() > 0.85
+
+
+def test_what_is_kept_survives_a_snapshot() -> None:
+    problem, settings = LABELS["many contexts"], {**WIDE, "last_smooth_fit": 100}
+    policy, world = ParetoZoom(problem, seed=1, settings=settings), World(problem, seed=2)
+    for _ in range(130):
+        decision = policy.ask(world.context())
+        policy.tell(decision, world.reward(decision))
+    loaded = ParetoZoom(problem, seed=2, settings=settings)
+    loaded.load(Snapshot.from_bytes(policy.dump().to_bytes()))
+    for player in (policy, loaded):
+        again = World(problem, seed=4)
+        for _ in range(60):
+            decision = player.ask(again.context())
+            player.tell(decision, again.reward(decision))
+    assert loaded.dump().to_bytes() == policy.dump().to_bytes()
 
 
 ARMS, NUMBERS, ROUNDS = 10, 20, 2_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import heapq
 import math
 from collections.abc import Callable
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paretozoom import Asked, Dropped, Event, ParetoZoom, Refused, Snapshot, Told
+from paretozoom import Asked, Dropped, Event, Finite, Objective, ParetoZoom, Problem, Real, Refused, Snapshot, Told
 from paretozoom.kernels.pareto_zoom import memory as m
 from tests.policies.border import refuses
 from tests.policies.pareto_zoom.test_model import Turning
@@ -20,9 +21,13 @@ from tests.reference.lockstep import lockstep
 from tests.reference.play import World, feedback
 from tests.reference.problems import LATTICE_PROBLEMS, PROBLEMS
 
-ALL = {**PROBLEMS, **LATTICE_PROBLEMS}
+MANY = Problem(
+    context=[Real(f"x{j}") for j in range(6)], arm=Finite(list("abcd")), objectives=[Objective("a"), Objective("b")]
+)
+ALL = {**PROBLEMS, **LATTICE_PROBLEMS, "wide": MANY}
+SETTINGS = {"wide": {"form_room": 195.0, "directions": 3.0}}  # forms of directions, as of hundreds of numbers
 SIZES = m.memory.learned
-NAMES = ["plane", "mixed contexts", "user's units", "labels", "features", "product of arms", "mixed arms"]
+NAMES = ["plane", "mixed contexts", "user's units", "labels", "features", "product of arms", "mixed arms", "wide"]
 
 
 def play(policy: ParetoZoom, world: World, rounds: int) -> list[Event]:
@@ -51,14 +56,20 @@ def _size(policy: ParetoZoom, name: str) -> int:
 
 def used(name: str, rounds: int = 90) -> ParetoZoom:
     """A policy with some levels and open decisions."""
-    policy = ParetoZoom(ALL[name], seed=1)
+    policy = ParetoZoom(ALL[name], seed=1, settings=SETTINGS.get(name))
     play(policy, World(ALL[name], seed=2), rounds)
     return policy
 
 
+@functools.cache
+def used_once(name: str) -> ParetoZoom:
+    """The same, for tests that leave it as it was."""
+    return used(name)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_replaying_the_log_gives_the_same_bytes(name: str) -> None:
-    live, replayed = (ParetoZoom(ALL[name], seed=1) for _ in range(2))
+    live, replayed = (ParetoZoom(ALL[name], seed=1, settings=SETTINGS.get(name)) for _ in range(2))
     world, steps = World(ALL[name], seed=2), set()
     for rounds in (5, 40, 150):
         for event in play(live, world, rounds):
@@ -189,7 +200,7 @@ NOT_FINITE = {
     f"{field} {value}": lambda a, field=field, value=value: {field: put(a[field], (0,) * a[field].ndim, value)}
     for field in FLOATS
     for value in (math.nan, math.inf, -math.inf, 1e300)
-    if not (field == "offset" and math.isnan(value))  # nothing was told of it
+    if not (field in ("offset", "past_reward") and math.isnan(value))  # nothing was told of it
 }
 BAD: dict[str, Change] = {
     **NOT_FINITE,
@@ -283,16 +294,26 @@ BAD: dict[str, Change] = {
 BY_BLOCK = ["block_level", "block_site", "block_told", "block_due"]
 
 
-OF_ARMS = {part.name for part in m.memory.parts if {"forms", "form_blocks", "form_terms"} & set(part.dims)}
-EMPTY = {what for what in BAD if what.split()[0] in OF_ARMS and not what.endswith("floats")}  # on a continuum of arms
+def empty(*sizes: str) -> set[str]:
+    """Damage to parts that have some of these sizes."""
+    parts = {part.name for part in m.memory.parts if set(sizes) & set(part.dims)}
+    return {what for what in BAD if what.split()[0] in parts and not what.endswith("floats")}
+
+
+OF_DIRECTIONS = empty("wide_functions", "past_room")
+EMPTY = {"labels": OF_DIRECTIONS, "features": OF_DIRECTIONS}
+EMPTY["plane"] = OF_DIRECTIONS | empty("forms", "form_blocks", "form_terms")
 
 
 @pytest.mark.parametrize(
     ("name", "what"),
-    [(name, what) for name in ("plane", "labels", "features") for what in BAD if name != "plane" or what not in EMPTY],
+    [
+        *((name, what) for name in ("plane", "labels", "features") for what in BAD if what not in EMPTY[name]),
+        *(("wide", what) for what in sorted(OF_DIRECTIONS)),
+    ],
 )
 def test_damaged_snapshots_are_refused(name: str, what: str) -> None:
-    policy = used(name)
+    policy = used_once(name)
     whole = policy.dump()
     assert len(whole.arrays["depth"]) > 3
     assert whole.arrays["block_level"][0] == 0 < whole.arrays["block_level"][-1]
@@ -303,7 +324,7 @@ def test_damaged_snapshots_are_refused(name: str, what: str) -> None:
 
 @pytest.mark.parametrize("name", ["labels", "features"])
 def test_places_of_unknown_arms_are_refused(name: str) -> None:
-    policy = used(name)
+    policy = used_once(name)
     whole = policy.dump()
     for credit in (-1, len(policy.problem.encoding.arms)):
         opened = [{**whole.header["open"][0], "credit": credit}, *whole.header["open"][1:]]
@@ -315,7 +336,7 @@ def test_places_of_unknown_arms_are_refused(name: str) -> None:
         policy.load(Snapshot(whole.header, {**whole.arrays, "site_key": put(keys, 0, unknown)}))
 
 
-@pytest.mark.parametrize("name", ["plane", "labels", "features", "mixed arms"])
+@pytest.mark.parametrize("name", ["plane", "labels", "features", "mixed arms", "wide"])
 @settings(max_examples=40)
 @given(data=st.data())
 def test_forged_snapshots_are_refused_or_harmless(name: str, data: st.DataObject) -> None:

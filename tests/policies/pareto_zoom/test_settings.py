@@ -19,6 +19,9 @@ ALL = {
     **PROBLEMS,
     **LATTICE_PROBLEMS,
     "many arms": MANY,
+    "plane of labels": Problem(
+        context=[Real("x1"), Real("x2"), Real("x3")], arm=Finite(list("abc")), objectives=[Objective("a")]
+    ),
     "deep": Problem(context=[Real("x1"), Real("x2")], arm=[Real("y")], objectives=[Objective("a"), Objective("b")]),
 }
 # Late schedules, early; and a test of drift that a few hundred rewards pass.
@@ -29,7 +32,6 @@ CASES: dict[str, tuple[float, str, dict[str, float]]] = {
     "first_rewards": (12, "plane", {}),
     "early_growth": (0.4, "plane", {}),
     "late_growth": (0.9, "plane", {"last_learned_at_once": 50}),
-    "least_gap": (20, "plane", {}),
     "refresh_growth": (0.5, "plane", {}),
     "prior_roughness": (0.5, "plane", {}),
     "prior_fall": (0.5, "plane", {}),
@@ -63,6 +65,7 @@ CASES: dict[str, tuple[float, str, dict[str, float]]] = {
     "form_size": (1, "labels", {}),
     "form_level": (2, "labels", {}),
     "form_room": (0, "labels", {}),
+    "directions": (1, "plane of labels", {"form_room": 40}),
     "equal_rewards": (50, "plane", {}),
     "far": (1, "plane", {}),
     "memory": (0.2, "plane", {}),
