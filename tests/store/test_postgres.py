@@ -18,8 +18,8 @@ from paretozoom.store import Addition, Away, Busy, Full, Locked, ReadOnly, Store
 from paretozoom.store.events import Paused
 from paretozoom.store.postgres import CONNECTIONS
 from tests.postgres import OwnServer, Server
-from tests.store.contract import StoreContract, add, names, pauses, places
-from tests.store.contract_removing import RemovingContract
+from tests.store.contract import StoreContract
+from tests.store.entries import add, names, pauses, places
 from tests.store.samples import decided, opened
 
 OURS = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'paretozoom'"
@@ -32,7 +32,7 @@ def run(url: str, statement: str, *values: Any) -> list[tuple[Any, ...]]:
         return cursor.fetchall() if cursor.description else []
 
 
-class TestPostgres(StoreContract, RemovingContract):
+class TestPostgres(StoreContract):
     """The contract, on a server."""
 
     @pytest.fixture
