@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from typer.testing import CliRunner
 from paretozoom import Random
 from paretozoom.commands.cli import app as commands
 from paretozoom.store.events import Paused
-from tests.service.remote import Process, begin, command, light, serving, until
+from tests.service.remote import Process, begin, command, light, served_at, serving, until
 from tests.store.contract.opening import newer_version
 from tests.store.entries import add
 from tests.store.samples import opened
@@ -60,7 +59,7 @@ def test_a_check_changes_no_tables(tmp_path: Path) -> None:
 
 def test_a_standby_serves_when_the_first_has_ended(tmp_path: Path) -> None:
     first = Process(tmp_path / "data")
-    line = [sys.executable, "-m", "paretozoom", "serve", "--store", str(tmp_path / "data"), "--port", "0", "--standby"]
+    line = served_at(tmp_path / "data", "--port", "0", "--standby")
     with (tmp_path / "standby.log").open("w") as said:
         standby = subprocess.Popen(line, stderr=said)
     try:

@@ -19,9 +19,9 @@ from paretozoom.store.sqlite import FILE
 from tests.postgres import OwnServer, Server, postgres_server, postgres_url
 from tests.service.crashing import Service
 from tests.service.remote import PLAIN, begin, refused, serving, until
-from tests.store.test_postgres import own_server, run, stopped
+from tests.store.test_postgres import impatiently, own_server, run, stopped
 
-__all__ = ["own_server", "postgres_server", "postgres_url"]
+__all__ = ["impatiently", "own_server", "postgres_server", "postgres_url"]
 
 IMPATIENT = Limits(seconds_to_answer=1.5)
 
@@ -66,11 +66,11 @@ def check_recovery(where: Path | str, fault: Callable[[Any], AbstractContextMana
         assert live == replay_experiment(store, "prices").digest() == load_experiment(store, "prices")[0].digest()
 
 
-def test_a_table_that_somebody_has_locked(postgres_url: str, lightly: None) -> None:
+def test_a_table_that_somebody_has_locked(postgres_url: str, lightly: None, impatiently: None) -> None:
     check_recovery(postgres_url, locked)
 
 
-def test_a_server_that_hangs(own_server: OwnServer, postgres_url: str, lightly: None) -> None:
+def test_a_server_that_hangs(own_server: OwnServer, postgres_url: str, lightly: None, impatiently: None) -> None:
     check_recovery(postgres_url, stopped)
 
 
