@@ -24,8 +24,9 @@ check: $(VENV)/dev
 kernels: $(VENV)/dev # compiled once, before tests that need them run beside each other
 	$(BIN)/python -m tests.warming
 
+# One process more than there are cores: tests of the service wait for processes and for deadlines.
 pytest: kernels # files in the order of the tree: the longest are not left to the end
-	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder -m "not proof"
+	$(BIN)/pytest -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --dist loadfile --no-loadscope-reorder -m "not proof"
 
 bounds: $(VENV)/dev # with machine code that checks every index; it is kept apart
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m tests.warming

@@ -269,7 +269,7 @@ def test_a_study_of_my_own_notices_every_change(tmp_path: Path) -> None:
         "import my_helper\n"
         "from paretozoom import Objective, Problem, Real, Task\n"
         "from paretozoom.kernels.core.jit import kernel\n\n"
-        "@kernel\ndef _mean(world, point, out):\n    out[0] = my_helper.height(point[1])\n\n"
+        "@kernel\ndef _mean(world, point, out):\n    out[0] = my_helper.height(point[0])\n\n"
         "class Mine(Task):\n    name = 'mine'\n    mean_kernel = _mean\n\n"
         "    def __init__(self):\n"
         "        super().__init__(Problem(context=[], arm=[Real('y')], objectives=[Objective('r')]))\n"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +12,10 @@ from typer.testing import CliRunner
 
 from paretozoom import Random
 from paretozoom.commands.cli import app as commands
-from paretozoom.store import migrating
 from paretozoom.store.events import Paused
-from tests.service.remote import Process, begin, command, light, serving, until
-from tests.store.contract import NEXT_MIGRATION, add, with_migrations
+from tests.service.remote import Process, begin, command, light, served_at, serving, until
+from tests.store.contract.opening import newer_version
+from tests.store.entries import add
 from tests.store.samples import opened
 
 
@@ -46,23 +45,21 @@ def test_what_this_version_can_go_on_with_is_said(lived: Path, monkeypatch: pyte
         assert "is of version 1 of random, this is version 2" in rows["prices"]
 
 
-def test_a_check_changes_no_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_check_changes_no_tables(tmp_path: Path) -> None:
     with opened(tmp_path / "data") as store:
         add(store, "_admin", Paused("ops"))
-    (tmp_path / "v3.py").write_text(NEXT_MIGRATION)
-    usual = migrating.alembic_config
-    monkeypatch.setattr(migrating, "alembic_config", lambda: with_migrations(usual(), tmp_path))
-    for _ in range(2):
-        done = check(tmp_path / "data", "--check")
-        assert done.exit_code == 1
-        assert "the tables have the form '2', this version of paretozoom needs '3'" in str(done.exception)
-    assert check(tmp_path / "data").exit_code == 0
-    assert check(tmp_path / "data", "--check").exit_code == 0
+    with newer_version(tmp_path):
+        for _ in range(2):
+            done = check(tmp_path / "data", "--check")
+            assert done.exit_code == 1
+            assert "the tables have the form '2', this version of paretozoom needs '3'" in str(done.exception)
+        assert check(tmp_path / "data").exit_code == 0
+        assert check(tmp_path / "data", "--check").exit_code == 0
 
 
 def test_a_standby_serves_when_the_first_has_ended(tmp_path: Path) -> None:
     first = Process(tmp_path / "data")
-    line = [sys.executable, "-m", "paretozoom", "serve", "--store", str(tmp_path / "data"), "--port", "0", "--standby"]
+    line = served_at(tmp_path / "data", "--port", "0", "--standby")
     with (tmp_path / "standby.log").open("w") as said:
         standby = subprocess.Popen(line, stderr=said)
     try:

@@ -6,7 +6,6 @@ import random
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -21,7 +20,7 @@ from paretozoom.service.writing.loading import verify
 from paretozoom.store import Store, open_store
 from paretozoom.store.copying import copy_store
 from paretozoom.store.events import Created, Decided, EpochBegan, Rewarded
-from tests.service.remote import number_in
+from tests.service.remote import number_in, served_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,8 +42,8 @@ class Service:
     def __init__(self, where: Path | str, port: int | None = None) -> None:
         self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        command = [sys.executable, "-m", "paretozoom", "serve", "--store", str(where), "--port", str(self.port)]
-        self.process = subprocess.Popen(command, stderr=subprocess.PIPE)
+        line = served_at(where, "--port", str(self.port))
+        self.process = subprocess.Popen(line, stderr=subprocess.PIPE)
         self.said: list[bytes] = []
         threading.Thread(target=self._listen, daemon=True).start()
 

@@ -29,6 +29,15 @@ PROBLEM = Problem([Real("x")], Finite(["a", "b", "c"]), [Objective("left"), Obje
 PLAIN: dict[str, Any] = json.loads(msgspec.json.encode(PROBLEM))
 FULL = {"left": 1.0, "right": 0.25}
 
+LIGHT = """
+import msgspec
+from paretozoom.commands.cli import main
+from paretozoom.service.writing import live
+
+live.TYPICAL = msgspec.structs.replace(live.TYPICAL, policy="random")
+main()
+"""
+
 _names = (f"test-{k}" for k in itertools.count())
 
 
@@ -164,6 +173,15 @@ def endpoints() -> list[tuple[str, list[str]]]:
     return [(path, sorted(methods)) for path, methods in sorted(found.items())]
 
 
+def served_at(where: Path | str, *more: str) -> list[str]:
+    """The command line of `paretozoom serve`, which compiles the cheapest policy when it starts, instead of the usual.
+
+    The tables are made here, where everything that makes them is imported already.
+    """
+    open_store(where).close()
+    return [sys.executable, "-c", LIGHT, "serve", "--store", str(where), *more]
+
+
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Run paretozoom's command line to its end."""
     line = [sys.executable, "-m", "paretozoom", *arguments]
@@ -174,7 +192,7 @@ class Process:
     """`paretozoom serve` as a process of its own."""
 
     def __init__(self, folder: Path, *more: str) -> None:
-        line = [sys.executable, "-m", "paretozoom", "serve", "--store", str(folder), "--port", "0", *more]
+        line = served_at(folder, "--port", "0", *more)
         self._log = (folder.parent / f"{folder.name}.log").open("w+")
         self.process = subprocess.Popen(line, stderr=self._log, env={**os.environ, "PYTHONUNBUFFERED": "1"})
         until(lambda: '"at":' in self.log or self.process.poll() is not None)

@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from paretozoom.commands.cli import main
 from paretozoom.records import Refused
 from paretozoom.service.running import JsonLines, is_loopback, serve
 from paretozoom.store import open_store
@@ -43,11 +44,15 @@ def test_a_port_that_cannot_be_had_is_refused(tmp_path: Path, port: int | str) -
 
 
 @pytest.mark.parametrize("command", [["replay"], ["token", "list"], ["token", "revoke", "ab12"], ["backup", "copy"]])
-def test_a_store_that_is_not_there_is_refused_and_not_made(tmp_path: Path, command: list[str]) -> None:
-    line = [sys.executable, "-m", "paretozoom", *command, "--store", "mistyped"]
-    done = subprocess.run(line, capture_output=True, text=True, cwd=tmp_path, check=False)
-    assert done.returncode == 2
-    assert "store: 'mistyped' has no paretozoom.db" in done.stderr
+def test_a_store_that_is_not_there_is_refused_and_not_made(
+    tmp_path: Path, command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["paretozoom", *command, "--store", "mistyped"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert "store: 'mistyped' has no paretozoom.db" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 
 

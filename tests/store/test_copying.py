@@ -12,7 +12,7 @@ import pytest
 from paretozoom.store import Addition, Conflict, Store, copying
 from paretozoom.store.copying import copy_store
 from paretozoom.store.events import Created, Event, Paused, to_json
-from tests.store.contract import add, names, pauses
+from tests.store.entries import add, names, pauses
 from tests.store.samples import EVENTS, LABELS, opened
 
 BEGUN = Created(LABELS, "random", {}, 0, 1, by="ops", snapshot=True)

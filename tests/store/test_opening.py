@@ -7,9 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from alembic.script import ScriptDirectory
 
 from paretozoom.records import Refused
-from paretozoom.store import open_store
+from paretozoom.store import migrating, open_store
 
 
 @pytest.mark.parametrize("where", ["folder", "postgresql://postgres@/postgres?host=/nowhere"])
@@ -43,6 +44,10 @@ def test_a_url_that_cannot_be_read(url: str) -> None:
     while error is not None:
         assert "secret" not in str(error)
         error = error.__cause__
+
+
+def test_the_newest_migration_is_the_last_that_there_is() -> None:
+    assert ScriptDirectory.from_config(migrating.alembic_config()).get_heads() == [migrating.NEWEST]
 
 
 @pytest.mark.parametrize("kind", [str, Path])

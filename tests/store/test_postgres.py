@@ -14,12 +14,12 @@ import psycopg
 import pytest
 import sqlalchemy as sa
 
-from paretozoom.store import Addition, Away, Busy, Full, Locked, ReadOnly, StoreError, open_store
+from paretozoom.store import Addition, Away, Busy, Full, Locked, ReadOnly, StoreError, open_store, postgres
 from paretozoom.store.events import Paused
 from paretozoom.store.postgres import CONNECTIONS
 from tests.postgres import OwnServer, Server
-from tests.store.contract import StoreContract, add, names, pauses, places
-from tests.store.contract_removing import RemovingContract
+from tests.store.contract import StoreContract
+from tests.store.entries import add, names, pauses, places
 from tests.store.samples import decided, opened
 
 OURS = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'paretozoom'"
@@ -32,7 +32,7 @@ def run(url: str, statement: str, *values: Any) -> list[tuple[Any, ...]]:
         return cursor.fetchall() if cursor.description else []
 
 
-class TestPostgres(StoreContract, RemovingContract):
+class TestPostgres(StoreContract):
     """The contract, on a server."""
 
     @pytest.fixture
@@ -52,6 +52,14 @@ def own_server(postgres_server: Server) -> OwnServer:
     if not isinstance(postgres_server, OwnServer):
         pytest.skip("the server is not the tests' own")
     return postgres_server
+
+
+@pytest.fixture
+def impatiently(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stores wait for less than they usually do."""
+    monkeypatch.setattr(postgres, "PATIENCE_FOR_LOCKS", 0.5)
+    monkeypatch.setattr(postgres, "PATIENCE_FOR_STATEMENTS", 2)
+    monkeypatch.setattr(postgres, "PATIENCE_WITH_SILENCE", 0)
 
 
 @pytest.mark.parametrize("mode", ["fast", "immediate"])
@@ -259,6 +267,7 @@ def stopped(url: str) -> Iterator[None]:
             os.kill(pid, signal.SIGCONT)
 
 
+@pytest.mark.usefixtures("impatiently")
 def test_a_server_that_hangs_is_given_up(own_server: OwnServer, postgres_url: str) -> None:
     with opened(postgres_url) as store:
         lock = store.lock("prices")
@@ -271,6 +280,7 @@ def test_a_server_that_hangs_is_given_up(own_server: OwnServer, postgres_url: st
         assert names(store.read("prices")) == ["1", "2"]
 
 
+@pytest.mark.usefixtures("impatiently")
 @pytest.mark.parametrize("table", ["events", "logs"])
 def test_a_table_that_somebody_has_locked_is_not_waited_for(postgres_url: str, table: str) -> None:
     with opened(postgres_url) as store:

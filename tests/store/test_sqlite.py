@@ -18,12 +18,12 @@ import sqlalchemy as sa
 from paretozoom.records import Refused
 from paretozoom.store import Addition, Away, Busy, Full, ReadOnly, Store, StoreError, open_store, sqlite
 from paretozoom.store.events import Paused
-from tests.store.contract import StoreContract, add, names, pauses, places
-from tests.store.contract_removing import RemovingContract
+from tests.store.contract import StoreContract
+from tests.store.entries import add, names, pauses, places
 from tests.store.samples import decided, opened, resident
 
 
-class TestSqlite(StoreContract, RemovingContract):
+class TestSqlite(StoreContract):
     """The contract, in a folder."""
 
     @pytest.fixture

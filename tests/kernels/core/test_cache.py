@@ -58,7 +58,7 @@ print(json.dumps(found))
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
     """A copy of the package, to be edited."""
-    shutil.copytree(PACKAGE, tmp_path / "paretozoom", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(PACKAGE, tmp_path / "paretozoom")  # with its bytecode
     return tmp_path / "paretozoom"
 
 

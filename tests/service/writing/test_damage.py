@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shutil
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,7 +17,7 @@ from paretozoom.service.experiments.experiment import Experiment
 from paretozoom.service.writing import live
 from paretozoom.service.writing.loading import load_experiment, replay_experiment, verify
 from paretozoom.store import FILE, Damaged, Store
-from tests.service.remote import ALL, Remote, begin, refused, serving, until
+from tests.service.remote import ALL, Remote, begin, light, refused, serving, until
 from tests.store.samples import opened
 
 BAD, GOOD = "damaged", "healthy"
@@ -30,20 +31,35 @@ def change(folder: Path, statement: str) -> None:
     base.close()
 
 
-@pytest.fixture
-def lived(folder: Path, lightly: None) -> Path:
+def live_a_while(folder: Path) -> None:
+    """Serve decisions and rewards of both."""
+    with serving(folder) as client:
+        for name in (BAD, GOOD):
+            there = client.get(f"{ALL}/{name}").status_code == 200
+            experiment = Remote(client, name) if there else begin(client, name, policy="pareto-ucb1")
+            until(lambda experiment=experiment: experiment.get().json()["ready"])
+            for k in range(10):
+                experiment.reward(experiment.number(k / 10), left=k / 10, right=0.5)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with two experiments that are alike, and two snapshots of each."""
-    for _ in range(2):
-        with serving(folder) as client:
-            for name in (BAD, GOOD):
-                there = client.get(f"{ALL}/{name}").status_code == 200
-                experiment = Remote(client, name) if there else begin(client, name, policy="pareto-ucb1")
-                until(lambda experiment=experiment: experiment.get().json()["ready"])
-                for k in range(10):
-                    experiment.reward(experiment.number(k / 10), left=k / 10, right=0.5)
+    folder = tmp_path_factory.mktemp("whole") / "data"
+    with pytest.MonkeyPatch.context() as patch:
+        light(patch)
+        for _ in range(2):
+            live_a_while(folder)
     with opened(folder) as store:
         assert store.logs() == {BAD: ENTRIES + 1, GOOD: ENTRIES + 1}  # with the second epoch
         assert len(store.snapshots(BAD)) == 2
+    return folder
+
+
+@pytest.fixture
+def lived(whole: Path, folder: Path, lightly: None) -> Path:
+    """A copy of it, to be damaged."""
+    shutil.copytree(whole, folder)
     return folder
 
 

@@ -19,9 +19,9 @@ from paretozoom.store.sqlite import FILE
 from tests.postgres import OwnServer, Server, postgres_server, postgres_url
 from tests.service.crashing import Service
 from tests.service.remote import PLAIN, begin, refused, serving, until
-from tests.store.test_postgres import own_server, run, stopped
+from tests.store.test_postgres import impatiently, own_server, run, stopped
 
-__all__ = ["own_server", "postgres_server", "postgres_url"]
+__all__ = ["impatiently", "own_server", "postgres_server", "postgres_url"]
 
 IMPATIENT = Limits(seconds_to_answer=1.5)
 
@@ -66,11 +66,11 @@ def check_recovery(where: Path | str, fault: Callable[[Any], AbstractContextMana
         assert live == replay_experiment(store, "prices").digest() == load_experiment(store, "prices")[0].digest()
 
 
-def test_a_table_that_somebody_has_locked(postgres_url: str, lightly: None) -> None:
+def test_a_table_that_somebody_has_locked(postgres_url: str, lightly: None, impatiently: None) -> None:
     check_recovery(postgres_url, locked)
 
 
-def test_a_server_that_hangs(own_server: OwnServer, postgres_url: str, lightly: None) -> None:
+def test_a_server_that_hangs(own_server: OwnServer, postgres_url: str, lightly: None, impatiently: None) -> None:
     check_recovery(postgres_url, stopped)
 
 
@@ -85,21 +85,21 @@ def test_a_store_that_hangs_does_not_keep_the_service_from_ending(own_server: Ow
     assert service.process.returncode is not None
 
 
-def test_a_thousand_experiments_in_a_server_of_a_hundred_connections(
+def test_more_experiments_than_a_server_has_connections(
     postgres_server: Server, postgres_url: str, lightly: None
 ) -> None:
     most = int(run(postgres_url, "SHOW max_connections")[0][0])
     if most > 100:
         pytest.skip("the server takes more connections")
-    names = [f"prices-{k}" for k in range(1_000)]
-    with serving(open_store(postgres_url)) as client:
+    names = [f"prices-{k}" for k in range(250)]
+    with serving(open_store(postgres_url), limits=Limits(experiments=250)) as client:
         for name in names:
             body = {"name": name, "problem": PLAIN, "policy": "random", "seed": 7}
             assert client.post("/v1/experiments", json=body).status_code == 201
         refused(client.post("/v1/experiments", json={"name": "more", "problem": PLAIN, "policy": "random"}), 429)
     with serving(open_store(postgres_url)) as client:
-        for name in names[::50]:
+        for name in names[::10]:
             answer = client.post(f"/v1/experiments/{name}/decisions", json={"context": {"x": 0.5}})
             assert answer.status_code == 201, answer.text
-        assert len(client.get("/v1/experiments").json()["experiments"]) == 1_000
+        assert len(client.get("/v1/experiments").json()["experiments"]) == 250
         assert client.get("/ready").status_code == 200

@@ -17,7 +17,7 @@ from paretozoom.service.writing.store_lock import RESERVED, StoreLock
 from paretozoom.store import Locked, Store, open_store
 from tests.postgres import postgres_server, postgres_url
 from tests.service.remote import begin, command, serving, until
-from tests.store.contract import add, pauses
+from tests.store.entries import add, pauses
 from tests.store.samples import opened
 
 __all__ = ["postgres_server", "postgres_url"]  # fixtures

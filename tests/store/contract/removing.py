@@ -1,4 +1,4 @@
-"""What every store does when something is taken out of it; read together with contract.py."""
+"""What every store does when something is taken out of it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from paretozoom.records import Refused
 from paretozoom.store import Addition, Conflict, Damaged, Store
 from paretozoom.store.copying import copy_store
 from paretozoom.store.events import Erased, Paused, Removed, Resumed, Rewarded
-from tests.store.contract import add, names, pauses, places
+from tests.store.entries import add, names, pauses, places
 from tests.store.samples import decided, opened
 
 GONE = Removed("ops", "erasure", (2,))
@@ -23,8 +23,8 @@ def addition(after: int, *events: Any, **more: Any) -> Addition:
     return Addition("prices", after, events or (GONE,), 9.0, **{"snapshot": b"state", "pinned": True, **more})
 
 
-class RemovingContract:
-    """Tests that a subclass runs on its kind of store."""
+class Removing:
+    """Tests of what takes entries out."""
 
     def test_an_erased_entry_leaves_a_digest(self, store: Store, other: Store, database: sa.Engine) -> None:
         add(store, "doses", decided(0, "mine"))
