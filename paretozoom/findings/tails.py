@@ -18,6 +18,7 @@ HEAVY = 0.25  # three times that
 FEWEST = 500  # rewards, for a share of so few to mean something
 FEWEST_OTHERS = 200  # of a rare kind, for their own spread to mean something
 RARE = 0.05  # the share of other values up to which they are called rare
+WIDE = 10  # times the first percentile is the last, for a logarithm to be worth telling
 FIFTH = 25  # of (1 - rate) / rate: how many rewards tell a rate to a fifth of itself
 
 
@@ -98,11 +99,12 @@ class Tails(msgspec.Struct, frozen=True):
         if self.is_heavy:
             low, middle, high = self.percentiles
             which = f" of those other than {self.common:g}" if self.is_rare else ""
+            much = "most" if self.largest_share > 0.5 else "much"
             text = (
-                f"few rewards make most of the variance: the largest 1 %{which} make {percent(self.largest_share)} (of "
-                f"normal rewards 8 %). The middle is {middle:.4g}, 98 % lie between {low:.4g} and {high:.4g}."
+                f"few rewards make {much} of the variance: the largest 1 %{which} make {percent(self.largest_share)} "
+                f"(of normal rewards 8 %). The middle is {middle:.4g}, 98 % lie between {low:.4g} and {high:.4g}."
             )
-            how = "its logarithm, or cut it off" if low > 0 else "it cut off"
+            how = "its logarithm, or cut it off" if 0 < low < high / WIDE else "it cut off"
             advice = (
                 f"If a typical reward will do, tell {how} at these two, with the objective's low and high to match. If "
                 f"the mean is wanted, do not: it would be {self.cut_mean:.4g} instead of {self.mean:.4g}."
