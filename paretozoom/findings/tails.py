@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from paretozoom.findings.finding import Finding, percent
-from paretozoom.problem.dimensions import Floats, Objective
+from paretozoom.problem.dimensions import Floats, Ints, Objective
 
 LARGEST = 0.01  # of the squared deviations: how many are called the largest
 OF_NORMAL = 0.0845  # of the variance, that these make of normal rewards
@@ -133,3 +133,21 @@ def largest_share(reward: Floats) -> float:
     square = np.sort((reward - reward.mean()) ** 2) if len(reward) else np.zeros(0)
     whole, most = float(square.sum()), -(-len(square) // 100)
     return float(square[len(square) - most :].sum()) / whole if whole > 0 else 0.0
+
+
+def largest_share_of_sums(count: Ints, total: Floats, square: Floats) -> float:
+    """The same of rewards of which groups are known by their sums: at least so much, and just so if each is alone.
+
+    >>> reward = np.array([-1.0, 1.0] * 99 + [10.0, -10.0])
+    >>> round(largest_share_of_sums(np.ones(200, int), reward, reward**2), 3)
+    0.503
+    """
+    n = int(count.sum())
+    if n == 0:
+        return 0.0
+    mean = float(total.sum()) / n
+    each = np.maximum(square - 2 * mean * total + mean * mean * count, 0.0) / np.maximum(count, 1)
+    order = np.argsort(-each)
+    whole, before = float(each @ count), np.cumsum(count[order]) - count[order]
+    taken = np.clip(-(-n // 100) - before, 0, count[order])
+    return float(each[order] @ taken) / whole if whole > 0 else 0.0

@@ -9,7 +9,7 @@ import pytest
 
 from paretozoom import Finite, Objective, Problem
 from paretozoom.findings import look_at_rounds
-from paretozoom.findings.tails import OF_NORMAL, Tails, largest_share
+from paretozoom.findings.tails import OF_NORMAL, Tails, largest_share, largest_share_of_sums
 from paretozoom.problem.dimensions import Floats
 from tests.findings.drawing import drawn, numbers
 
@@ -107,3 +107,13 @@ def test_few_rounds_say_nothing() -> None:
     rounds = drawn(numbers(1), [lambda p, rng: rng.standard_t(2.1, len(p))], 400, seed=1)
     assert look_at_rounds(rounds).findings == []
     assert look_at_rounds(rounds[:50]).tails == []
+
+
+def test_sums_of_groups_say_as_much_or_less() -> None:
+    rng = np.random.default_rng(3)
+    reward, group = rng.standard_t(2.1, 3000), rng.integers(1000, size=3000)
+    exact = largest_share(reward)
+    assert largest_share_of_sums(np.ones(3000, np.int64), reward, reward**2) == pytest.approx(exact)
+    count, total, square = (np.bincount(group, column, 1000) for column in (np.ones(3000), reward, reward**2))
+    assert 0.3 * exact < largest_share_of_sums(count.astype(np.int64), total, square) <= exact
+    assert largest_share_of_sums(np.zeros(4, np.int64), np.zeros(4), np.zeros(4)) == 0
