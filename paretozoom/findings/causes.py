@@ -14,12 +14,13 @@ from paretozoom.findings.tails import Tails
 from paretozoom.problem import Problem
 from paretozoom.problem.dimensions import Floats, Ints
 
-SAMPLE = 3000  # rounds that are looked at: more would take seconds
+SAMPLE = 4500  # rounds that are looked at: more would take seconds
 FEWEST_ROUNDS = 600
 FEWEST_EVENTS = 100  # rewards of another value than the commonest
 RISK = 0.05  # that something is said to matter that does not, over all that is said
 LITTLE = 0.03  # of the variance: if contexts may explain more, it is not said that they carry nothing
 DOUBLING = 0.25  # of rate / (1 - rate), the same of rare rewards: their rate varies by half of itself
+BESIDE = 0.25  # of what arms explain, or the coordinate that matters most: so little may be missed beside it
 NEXT_TO_NOTHING = 0.1  # of that: a coordinate with less is not said to matter, whatever its error
 CUT = 0.005  # of either end: how many rewards are cut off where few make most of the variance
 SHOWN = 6  # names
@@ -45,6 +46,11 @@ class Causes(msgspec.Struct, frozen=True):
     little: float  # the share of the variance below which contexts are said to carry nothing
     variance: float  # of rewards, oriented and scaled
     noise: float  # the standard deviation of what nothing explains
+
+    @property
+    def missed(self) -> float:
+        """The share of the variance that contexts may explain beyond what was found."""
+        return self.contexts_most - max(0.0, self.contexts)
 
     def sure(self, name: str, errors: float) -> bool:
         """Whether a coordinate matters: by so many standard errors, and by more than next to nothing."""
@@ -107,7 +113,7 @@ def _idle(problem: Problem, causes: list[Causes]) -> list[Finding]:
         cause
         for cause in causes
         if cause.p > RISK / len(causes)
-        and cause.contexts_most <= cause.little
+        and cause.contexts_most <= min(cause.little, BESIDE * cause.arms)
         and not any(cause.sure(name, sure) for name in own)
     ]
     if not problem.context:
@@ -147,7 +153,12 @@ def _coordinates(problem: Problem, causes: list[Causes]) -> list[Finding]:
     count = f"{len(matter)} matter{'s' if len(matter) == 1 else ''}"
     text = f"of {len(names)} coordinates {count}, by the share of the variance: {_listed(shown)}."
     spare = [dimension.name for dimension in problem.context if dimension.name not in strongest]
-    advice = f"Nothing is seen of {_listed(spare)}: leave out what you do not know to matter." if spare else ""
+    if not spare:
+        advice = ""
+    elif max(cause.missed for cause in causes) <= BESIDE * strongest[matter[0]][0]:
+        advice = f"Nothing is seen of {_listed(spare)}: leave out what you do not know to matter."
+    else:
+        advice = f"Of {_listed(spare)} these rounds are too few to tell."
     numbers = {name: {"share": share, "error": error} for name, (share, error, _) in strongest.items()}
     return [Finding("coordinates", None, strongest[matter[0]][0], text, advice, numbers)]
 

@@ -14,7 +14,7 @@ from paretozoom.problem.dimensions import Finite, Floats
 from paretozoom.similarity.similarity import Similarity
 
 PAIRS = 1 << 16  # of points, for mean distances
-RADIUS = 0.1  # of balls that are compared
+SMALL = 0.01  # of all pairs: how many are closer than the radius of balls that are compared
 STEEP = 2.0  # times as many points in a ball as proposed: from there on it is said
 FLAT = 1.25  # times as fast as allowed, for sure: the same
 LEAST_WEIGHT = 0.01  # beside the largest: what hardly matters on the whole may still matter somewhere
@@ -56,8 +56,8 @@ def proposed(
     """What is wrong with a similarity beside a better one, if rewards change at least `low` times as fast as given."""
     rng = np.random.default_rng(0)
     a, b = point[rng.integers(len(point), size=(2, PAIRS))]
-    near, nearer = (1 + int((similarity.between(a, b) <= RADIUS).sum()) for similarity in (given, better))
-    more = nearer / near
+    apart = better.uncut(a, b)
+    more = SMALL * PAIRS / (1 + int((given.uncut(a, b) <= np.quantile(apart, SMALL)).sum()))
     noise = rounded(max(cause.noise for cause in causes))
     weights = dict(zip(names_of(problem), better.weights.tolist(), strict=True))
     similarity: dict[str, Any] = {"scale": better.scale, "weights": weights}
@@ -68,8 +68,8 @@ def proposed(
         return Finding("flat-similarity", None, low, text, advice, values)
     if more >= STEEP:
         text = (
-            f"the similarity is too steep: by weights and a scale that rewards bear out, a ball of radius {RADIUS:g} "
-            f"holds {more:.2g} times as many points."
+            "the similarity is too steep: by weights and a scale that rewards bear out, a small ball holds "
+            f"{more:.2g} times as many points."
         )
         return Finding("steep-similarity", None, more, text, advice, values)
     return None

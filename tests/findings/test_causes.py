@@ -51,6 +51,19 @@ def test_contexts_that_matter_are_never_called_idle() -> None:
     assert not any(of(ridge(seed), "idle-contexts") for seed in range(SEEDS))
 
 
+def test_weak_contexts_are_not_called_idle_beside_weak_arms() -> None:
+    """Arms explain 4 % of the variance, contexts 1 %: what a fit cannot see it must not say is not there."""
+
+    def reward(p: Floats, rng: np.random.Generator) -> Floats:
+        return 0.2 * math.sqrt(12) * p[:, -1] + 0.1 * math.sqrt(12) * p[:, 0] + rng.normal(size=len(p))
+
+    found = [look_at_rounds(drawn(numbers(5), [reward], 1500, seed)) for seed in range(20)]
+    assert not any(of(look, "idle-contexts") for look in found)
+    for look in found:
+        for finding in of(look, "coordinates"):
+            assert "x1" in finding.numbers or "too few to tell" in finding.advice
+
+
 def test_p_values_are_those_of_chance() -> None:
     assert sum(idle(seed).causes[0].p <= 0.05 for seed in range(SEEDS)) <= FALSE
     assert all(ridge(seed).causes[0].p == 1 / 200 for seed in range(SEEDS))
