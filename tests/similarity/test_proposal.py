@@ -100,6 +100,16 @@ def test_a_similarity_that_rewards_bear_out_is_never_called_flat() -> None:
         assert "flat-similarity" not in codes(diagnose(task.problem, None, played(task, 5000, seed)))
 
 
+def test_of_one_that_is_just_right_nothing_is_said() -> None:
+    """r = 0.5 x + 0.5 y changes exactly as fast as the default allows: at most 5 of 50; 6 of 2 % have 0.3 %."""
+    problem = Problem([Real("x")], [Real("y")], [Objective("r", bounded=False)])
+
+    def reward(p: Floats, rng: np.random.Generator) -> Floats:
+        return 0.5 * p.sum(axis=1) + 0.2 * rng.normal(size=len(p))
+
+    assert sum(bool(codes(diagnose(problem, None, drawn(problem, [reward], 3000, seed)))) for seed in range(50)) <= 5
+
+
 def test_one_that_is_much_too_steep_is() -> None:
     task = Tents()
     for seed in range(10):
