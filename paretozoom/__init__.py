@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # for type checkers and editors: what is found below, when it is first used
     from paretozoom.environments import *  # noqa: F403
+    from paretozoom.findings import Finding as Finding
     from paretozoom.metrics import Metric as Metric
     from paretozoom.policies import *  # noqa: F403
     from paretozoom.problem import Problem as Problem
@@ -40,6 +41,7 @@ if TYPE_CHECKING:  # for type checkers and editors: what is found below, when it
 
 # Imported when first used: importing the package costs no compiler.
 _HOMES = {
+    "findings": ["Finding"],
     "metrics": ["Metric"],
     "problem": ["Problem"],
     "problem.dimensions": ["Categorical", "Finite", "Integer", "Objective", "Real"],

@@ -119,6 +119,24 @@ def replay(
         raise typer.Exit(1)
 
 
+@app.command()
+def diagnose(
+    experiment: Annotated[str, typer.Argument(help="The name of the experiment.")],
+    store: At = str(FOLDER),
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON, with all numbers.")] = False,
+) -> None:
+    """Say what the rounds of an experiment show: rewards, contexts, coordinates, the similarity; and what to do."""
+    from paretozoom.commands.diagnosing import as_json as in_json
+    from paretozoom.commands.diagnosing import as_text, diagnosis_of
+
+    with _open(store, "commit") as opened:
+        if experiment not in opened.logs() or experiment.startswith("_"):
+            names = [name for name in opened.logs() if not name.startswith("_")]
+            raise Refused(f"experiment: {experiment!r} is not one of {names!r}")
+        found = diagnosis_of(opened, experiment)
+    print(in_json(found) if as_json else as_text(experiment, found))
+
+
 def _troubles_of_tokens(store: Store) -> list[str]:
     """What is wrong with the log of tokens."""
     from paretozoom.service.access.tokens import ADMIN_LOG

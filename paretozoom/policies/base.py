@@ -286,6 +286,11 @@ class Policy:
         with self._lock:
             return [entry.record() for entry in self._open.in_order()]
 
+    def open_decision(self, number: int) -> Decision:
+        """A decision that is not yet told in every objective, by its number."""
+        with self._lock:
+            return self._open.find_number(number).record()
+
     def replay(self, event: Event) -> None:
         """Fold one event of a log, without drawing: the state gets the bytes it had when the event happened."""
         with self._lock:

@@ -26,6 +26,7 @@ from paretozoom.service.http.decoding import StrictBody, in_words
 from paretozoom.service.http.docs_page import PlainPage
 from paretozoom.service.http.openapi import complete
 from paretozoom.service.limits import Limits
+from paretozoom.service.watching.looking import look_now_and_then
 from paretozoom.service.watching.meters import Meters
 from paretozoom.service.watching.requests import Watched, id_of
 from paretozoom.service.writing.live import LiveExperiments
@@ -102,7 +103,8 @@ async def life(app: Litestar) -> AsyncIterator[None]:
         store.close()
         raise
     writer.start()
-    tasks = [asyncio.create_task(experiments.compile_all()), asyncio.create_task(_watch(tokens, experiments))]
+    works = (experiments.compile_all(), _watch(tokens, experiments), look_now_and_then(experiments))
+    tasks = [asyncio.create_task(work) for work in works]
     try:
         yield
     finally:

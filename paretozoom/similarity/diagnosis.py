@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -9,12 +10,15 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from paretozoom.findings import Finding, look_at
+from paretozoom.findings.causes import Causes
 from paretozoom.problem import Problem
 from paretozoom.problem.dimensions import Finite, Floats, Ints
 from paretozoom.records import Refused, Round
 from paretozoom.rounds import Rounds
 from paretozoom.similarity import Similarity
 from paretozoom.similarity.metric import checked_similarity
+from paretozoom.similarity.proposal import proposed, rounded, weighted
 from paretozoom.similarity.slopes import FOLDS, SIZES, Rewards, Slopes, Space, search, slopes_at
 
 # Standard errors to either end of the interval of 90 %. 1.645 would do if folds were independent; but each is measured
@@ -41,14 +45,15 @@ class Place(msgspec.Struct, frozen=True):
 
 
 class Diagnosis(msgspec.Struct, frozen=True):
-    """How many times as fast as a similarity allows mean rewards change, as far as the rounds can tell.
+    """How many times as fast as a similarity allows mean rewards change, as far as the rounds can tell, and what else.
 
     `factor` estimates the largest |mu - mu'| / D over all context-arm pairs and objectives, from below: what changes
     within less than the cells that were compared is not seen. So `low` is what the rounds prove, at a risk of 5 %.
     `high` needs mean rewards that are smooth at the scale of the cells: further halvings of their sides may together
     make slopes no steeper than the last one did twice over. At most 1 means that Assumption 1 is kept; multiply the
     `scale` of the similarity by a larger factor to make it so. With too few rounds the factor is NaN and the interval
-    from 0 to infinity.
+    from 0 to infinity. `findings` say what else stands out, and what to do; `numbers` has, for each objective, the
+    numbers behind them.
 
     >>> print(Diagnosis(math.nan, 0.0, math.inf, None, None, 12))
     12 rounds are too few to tell how fast rewards change
@@ -60,8 +65,25 @@ class Diagnosis(msgspec.Struct, frozen=True):
     objective: str | None
     places: tuple[Place, Place] | None
     rounds: int
+    findings: tuple[Finding, ...] = ()
+    numbers: dict[str, dict[str, Any]] = {}
+
+    @property
+    def proposal(self) -> dict[str, Any]:
+        """The similarity and the noise that rewards bear out, as PCZ takes them; empty if the given one is as good.
+
+        >>> Diagnosis(math.nan, 0.0, math.inf, None, None, 12).proposal
+        {}
+        """
+        found = [finding for finding in self.findings if finding.code in ("steep-similarity", "flat-similarity")]
+        return dict(found[0].numbers) if found else {}
 
     def __str__(self) -> str:
+        return "\n".join([self.about_similarity, *map(str, self.findings)])
+
+    @property
+    def about_similarity(self) -> str:
+        """What it says of the similarity alone, in a sentence."""
         if self.places is None:
             return f"{self.rounds:,} rounds are too few to tell how fast rewards change"
         numbers = f"{self.factor:.2f} ({self.low:.2f} to {self.high:.2f})"
@@ -93,6 +115,7 @@ class Diagnoser:
         self._point = np.empty((0, problem.dim))
         self._reward = np.empty((0, len(problem.objectives)))
         self._number = np.empty(0, np.int64)
+        self._arm = np.empty(0, np.int64)
         self._rank = np.empty(0, np.uint64)
 
     def update(self, rounds: Rounds | Iterable[Round]) -> None:
@@ -105,6 +128,7 @@ class Diagnoser:
         self._point = np.concatenate([self._point, columns.point])
         self._reward = np.concatenate([self._reward, columns.reward])
         self._number = np.concatenate([self._number, columns.number])
+        self._arm = np.concatenate([self._arm, columns.arm])
         self._rank = np.concatenate([self._rank, rank])
         self.rounds += n
         if len(self._rank) > 2 * MOST_KEPT:
@@ -114,12 +138,33 @@ class Diagnoser:
         """Of many rounds those with the lowest ranks, in the order of ranks."""
         kept = np.argsort(self._rank, kind="stable")[:MOST_KEPT]
         self._point, self._reward = self._point[kept], self._reward[kept]
-        self._number, self._rank = self._number[kept], self._rank[kept]
+        self._number, self._rank, self._arm = self._number[kept], self._rank[kept], self._arm[kept]
 
     def result(self) -> Diagnosis:
         """What can be said so far."""
         self._keep()
-        space = Space(self.similarity, self._point)
+        found = self._measured(self.similarity)
+        look = look_at(self.problem, self._point, self._arm, self._reward)
+        about = [*self._about_similarity(found, look.causes), *look.findings]
+        return msgspec.structs.replace(found, findings=tuple(about), numbers=look.numbers())
+
+    def _about_similarity(self, found: Diagnosis, causes: list[Causes]) -> list[Finding]:
+        """Whether the similarity is too steep or too flat, and which one is not."""
+        if self.similarity.matrix is not None or self.similarity.function is not None or not causes:
+            return []
+        better = weighted(self.problem, causes, self._point)
+        if better is None:
+            return []
+        factor = self._measured(better).factor
+        if not factor > 0:
+            return []
+        better = dataclasses.replace(better, scale=rounded(factor))
+        told = proposed(self.problem, self.similarity, better, causes, found.low, self._point)
+        return [] if told is None else [told]
+
+    def _measured(self, similarity: Similarity) -> Diagnosis:
+        """What can be said of a similarity alone."""
+        space = Space(similarity, self._point)
         fold = (scrambled(self._number, 2) % np.uint64(FOLDS)).astype(np.int64)
         told = self._told(space.label, fold)
         found = search(space, told) if told else []

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
+from paretozoom.findings.tails import largest_share_of_sums
 from paretozoom.kernels.pareto_zoom import blocks, chooser, policy
 from paretozoom.kernels.pareto_zoom import memory as m
 from paretozoom.kernels.pareto_zoom.settings import Settings
@@ -106,11 +107,23 @@ class ParetoZoom(CompiledPolicy):
     # What was learned.
 
     def facts(self) -> dict[str, Any]:
-        """How many levels and sites there are, how often half was forgotten, and the shares of the estimators."""
+        """How many levels and sites there are, how often half was forgotten, and the shares of the estimators.
+
+        By objective, too: which share of the variance of rewards arms and contexts explain together, and which the
+        largest 1 % of deviations make, at least.
+        """
         named = {"levels": m.LEVELS, "sites": m.SITES, "forgotten": m.FORGOTTEN}
         shares = m.memory.view("share", self._floats, self._ints).mean(axis=0).tolist()
         facts: dict[str, Any] = {name: int(self._ints[place]) for name, place in named.items()}
-        return {**facts, "shares": dict(zip(("levels", "trend", "smooth", "forms"), shares, strict=True))}
+        f, i, names = self._floats, self._ints, self.problem.objective_names
+        beyond, sites = m.memory.view("explained", f, i), slice(facts["sites"])
+        sums = (m.memory.view(part, f, i)[:, sites] for part in ("site_count", "site_total", "site_square"))
+        return {
+            **facts,
+            "shares": dict(zip(("levels", "trend", "smooth", "forms"), shares, strict=True)),
+            "explained": dict(zip(names, (beyond / (1 + beyond)).tolist(), strict=True)),
+            "largest_share": dict(zip(names, map(largest_share_of_sums, *sums), strict=True)),
+        }
 
     def front(self, context: Values = (), *, believed: bool = False, feasible: Any = None) -> list[Piece]:
         """The candidates, on one fixed grid, that would be played, or with `believed` all of undominated means.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +14,12 @@ from paretozoom.service.writing.health import WORDS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from paretozoom.findings import Look
     from paretozoom.service.writing.live import LiveExperiments
     from paretozoom.service.writing.writer import Writer
 
 BUCKETS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)
+MOST_COORDINATES = 20  # of an objective, those with the largest shares
 TIMED = {
     "commit": "of a transaction",
     "learning": "of the events of a group, refits included",
@@ -131,3 +134,37 @@ class _Collector:
             if fairness is not None and fairness.local_entropy is not None:
                 entropy.add_metric([name], fairness.local_entropy)
         yield from (share, entropy)
+        yield from _looks({name: one.recent.look for name, one in live if one.recent and one.recent.look})
+
+
+def _looks(looks: dict[str, Look]) -> Iterator[Any]:
+    """What the latest rounds say."""
+    by_objective = ["experiment", "objective"]
+    shares = {
+        "largest_share": "of the variance of rewards, by the largest 1 % of deviations; 0.08 if normal",
+        "other_share": "of rewards that are other than the commonest",
+    }
+    for key, text in shares.items():
+        family = GaugeMetricFamily(f"paretozoom_{key}", text, labels=by_objective)
+        for name, look in looks.items():
+            for objective, numbers in look.numbers().items():
+                family.add_metric([name, objective], numbers[key])
+        yield family
+    explained = GaugeMetricFamily(
+        "paretozoom_explained",
+        "share of the variance, by arms, and by contexts beyond them",
+        labels=[*by_objective, "by"],
+    )
+    coordinate = GaugeMetricFamily(
+        "paretozoom_coordinate_share", "of the variance, that goes with it", labels=[*by_objective, "coordinate"]
+    )
+    found = GaugeMetricFamily("paretozoom_findings", "by code", labels=["experiment", "code"])
+    for name, look in looks.items():
+        for cause in look.causes:
+            explained.add_metric([name, cause.objective, "arms"], cause.arms)
+            explained.add_metric([name, cause.objective, "contexts"], cause.contexts)
+            for field in sorted(cause.coordinates, key=cause.coordinates.__getitem__, reverse=True)[:MOST_COORDINATES]:
+                coordinate.add_metric([name, cause.objective, field], cause.coordinates[field])
+        for code, count in collections.Counter(finding.code for finding in look.findings).items():
+            found.add_metric([name, code], count)
+    yield from (explained, coordinate, found)

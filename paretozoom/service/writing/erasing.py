@@ -43,6 +43,8 @@ async def erase(experiments: LiveExperiments, live: LiveExperiment, numbers: Ite
     events.append(Removed(by, "erasure", tuple(seqs)))
     after, addition = _with_snapshot(live, events, experiments.now())
     await experiments.in_store_thread(store.erase, addition, seqs)
+    if live.recent is not None:
+        live.recent.forget(wanted)
     live.resume(after, after.seq)
     return len(seqs)
 

@@ -18,9 +18,10 @@ from paretozoom.service.clock import Clock
 from paretozoom.service.declined import Declined
 from paretozoom.service.experiments.compiling import TYPICAL, compile_policy, kind_of
 from paretozoom.service.experiments.epochs import new_epoch
-from paretozoom.service.experiments.experiment import Experiment, fold_all
+from paretozoom.service.experiments.experiment import Experiment, fold_all, teaches
 from paretozoom.service.experiments.fairness import RecentFairness
 from paretozoom.service.experiments.pending import Pending
+from paretozoom.service.experiments.recent import RecentRounds
 from paretozoom.service.limits import Limits
 from paretozoom.service.writing.health import StoreHealth
 from paretozoom.service.writing.loading import load_experiment
@@ -46,6 +47,7 @@ class LiveExperiment:
         self.epoch = new_epoch()  # of decisions that are made from now on
         self.experiment: Experiment | None = None  # None: must be read from the log before it is used
         self.fairness: RecentFairness | None = None
+        self.recent: RecentRounds | None = None
         self._latest: tuple[Decision, float] | None = None  # decision, and when it was made
         self.snapshot_seq = 0  # the entry of the newest snapshot
         self.damage: str | None = None  # why it cannot be read: it is not tried again
@@ -58,11 +60,14 @@ class LiveExperiment:
         """Go on from a state that was read from the log."""
         self.experiment, self.snapshot_seq = experiment, snapshot_seq
         self.fairness = self.fairness or RecentFairness(experiment.problem)
+        self.recent = self.recent or RecentRounds(experiment.problem)
 
     def commit(self, pending: Pending) -> Iterator[None]:
         """Take in events that were written down, step by step."""
         experiment = pending.experiment
         for event in pending.events:
+            if self.recent is not None and teaches(event) and event.reward:
+                self.recent.tell(experiment.policy.open_decision(event.number), event.reward)
             experiment.fold(Entry(experiment.seq + 1, pending.now, event))
             if isinstance(event, Decided):
                 self._latest = event.decision, pending.now
