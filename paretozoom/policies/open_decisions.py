@@ -45,7 +45,7 @@ class OpenDecision:
     def of(cls, decision: Decision, point: Floats) -> OpenDecision:
         """A decision that was asked alone."""
         arm = decision.arm.copy() if type(decision.arm) is dict else decision.arm
-        return cls(decision, 0, decision.number, decision.credit, point, decision.context.copy(), arm)
+        return cls(decision, 0, decision.number, decision.credit, point, _copied(decision.context), arm)
 
     @property
     def decision(self) -> Decision:
@@ -58,7 +58,7 @@ class OpenDecision:
         if self.context is None:
             return decision
         arm = self.arm.copy() if type(self.arm) is dict else self.arm
-        return Decision(self.number, self.context.copy(), arm, decision.density, self.credit)
+        return Decision(self.number, _copied(self.context), arm, decision.density, self.credit)
 
     def gather(self, given: Floats) -> Floats:
         """Add some rewards to those told so far; gives them all, NaN where none was told."""
@@ -67,6 +67,15 @@ class OpenDecision:
         else:
             self.parts = np.where(np.isnan(given), self.parts, given)
         return self.parts
+
+
+def _copied(context: dict[str, Any]) -> dict[str, Any]:
+    """A context that no change of the other reaches."""
+    own = context.copy()
+    for name, value in context.items():
+        if type(value) is list:
+            own[name] = value.copy()
+    return own
 
 
 class OpenDecisions(dict[int, OpenDecision]):

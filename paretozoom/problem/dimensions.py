@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Number
-from typing import Any, Literal, cast
+from typing import Any, ClassVar, Literal, cast
 
 import msgspec
 import numpy as np
@@ -17,6 +17,8 @@ from paretozoom.records import Refused
 LARGEST_REWARD = 1e100  # in units of an objective's scale
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+Coordinates = tuple[tuple[int, int], ...]  # of each coordinate its kind and values: 0, m if spaced, -m if categories
+Outside = Literal["refuse", "clip"]
 
 
 def number_of(value: Any, field: str) -> float:
@@ -61,7 +63,14 @@ def _check_flag(field: str, value: Any) -> None:
         raise Refused(f"{field} is {value!r}, expected True or False")
 
 
-def _check_name(what: str, name: Any) -> None:
+def check_outside(name: str, value: Any) -> None:
+    """Refuse what does not say what becomes of values beyond the bounds."""
+    if value not in ("refuse", "clip"):
+        raise Refused(f"{name}: outside is {value!r}, expected 'refuse' or 'clip'")
+
+
+def check_name(what: str, name: Any) -> None:
+    """Refuse what is no name of a dimension or an objective."""
     if not isinstance(name, str) or not name:
         raise Refused(f"{what}: its name is {name!r}, but a name is a non-empty string")
 
@@ -79,8 +88,10 @@ class Real(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="real"):
     scale: Literal["linear", "log"] = "linear"
     periodic: bool = False
 
+    fills: ClassVar[bool] = False  # whether it writes its coordinates itself
+
     def __post_init__(self) -> None:
-        _check_name("Real", self.name)
+        check_name("Real", self.name)
         low, high = number_of(self.low, f"{self.name}: low"), number_of(self.high, f"{self.name}: high")
         if not low < high:
             raise Refused(f"{self.name}: low {low!r} must be below high {high!r}")
@@ -100,6 +111,11 @@ class Real(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="real"):
     def kind(self) -> int:
         """How two coordinates are compared."""
         return PERIODIC if self.periodic else LINEAR
+
+    @property
+    def coordinates(self) -> Coordinates:
+        """The kind and values of each coordinate."""
+        return ((self.kind, 0),)
 
     @property
     def values(self) -> int:
@@ -146,7 +162,7 @@ class Integer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="inte
     high: int
 
     def __post_init__(self) -> None:
-        _check_name("Integer", self.name)
+        check_name("Integer", self.name)
         for bound in (self.low, self.high):
             if isinstance(bound, bool) or not isinstance(bound, (int, np.integer)):
                 raise Refused(f"{self.name}: the bound {bound!r} is not an integer")
@@ -155,8 +171,14 @@ class Integer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="inte
         msgspec.structs.force_setattr(self, "low", int(self.low))
         msgspec.structs.force_setattr(self, "high", int(self.high))
 
-    kind = LINEAR
-    exact = False
+    kind: ClassVar[int] = LINEAR
+    exact: ClassVar[bool] = False
+    fills: ClassVar[bool] = False
+
+    @property
+    def coordinates(self) -> Coordinates:
+        """The kind and values of each coordinate."""
+        return ((self.kind, self.values),)
 
     @property
     def values(self) -> int:
@@ -191,13 +213,19 @@ class Categorical(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="
     choices: Sequence[str | int | float | bool]
 
     def __post_init__(self) -> None:
-        _check_name("Categorical", self.name)
+        check_name("Categorical", self.name)
         msgspec.structs.force_setattr(self, "choices", _checked_choices(self.choices, f"{self.name}: choices"))
         if len(self.choices) < 2 or len(set(self.choices)) < len(self.choices):
             raise Refused(f"{self.name}: choices are {self.choices!r}, expected two or more different ones")
 
-    kind = CATEGORICAL
-    exact = False
+    kind: ClassVar[int] = CATEGORICAL
+    exact: ClassVar[bool] = False
+    fills: ClassVar[bool] = False
+
+    @property
+    def coordinates(self) -> Coordinates:
+        """The kind and values of each coordinate."""
+        return ((self.kind, -self.values),)
 
     @property
     def values(self) -> int:
@@ -296,7 +324,7 @@ class Objective(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     bounded: bool = True
 
     def __post_init__(self) -> None:
-        _check_name("Objective", self.name)
+        check_name("Objective", self.name)
         if self.goal not in ("max", "min"):
             raise Refused(f"{self.name}: goal is {self.goal!r}, expected 'max' or 'min'")
         if self.low is None or self.high is None:

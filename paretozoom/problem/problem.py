@@ -17,6 +17,7 @@ import numpy as np
 
 from paretozoom.kernels.core.kinds import CATEGORICAL
 from paretozoom.problem.dimensions import Categorical, Dimension, Finite, Floats, Integer, Ints, Objective, Real
+from paretozoom.problem.vector import Vector
 from paretozoom.records import Refused, Values
 
 MOST_FINITE_ARMS = 100_000
@@ -62,7 +63,7 @@ class Problem(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True
     ({'load': 0.25}, -1, [0.25, 0.5])
     """
 
-    context: Sequence[Dimension]
+    context: Sequence[Dimension | Vector]
     arm: Finite | Sequence[Dimension]
     objectives: Sequence[Objective]
 
@@ -71,10 +72,10 @@ class Problem(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True
             value = getattr(self, field)
             if isinstance(value, Iterable) and not isinstance(value, (str, Mapping)):
                 msgspec.structs.force_setattr(self, field, tuple(value))
-        _check_members("context", self.context, (Real, Integer, Categorical))
+        _check_members("context", self.context, (Real, Integer, Categorical, Vector))
         _check_members("objectives", self.objectives, (Objective,))
         if not isinstance(self.arm, Finite):
-            _check_members("arm", self.arm, (Real, Integer, Categorical))
+            _check_members("arm", self.arm, (Real, Integer, Categorical), {Vector: "is for contexts alone"})
             if not self.arm:
                 raise Refused("arm: no dimension given; expected a list of dimensions, or Finite(labels)")
         if not 1 <= len(self.objectives) <= MOST_OBJECTIVES:
@@ -83,22 +84,19 @@ class Problem(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True
     @cached_property
     def encoding(self) -> Encoding:
         """What kernels must know of the problem."""
-        context_kinds = tuple(d.kind for d in self.context)
-        context_values = tuple(_values(d) for d in self.context)
+        contexts = [coordinate for d in self.context for coordinate in d.coordinates]
         if isinstance(self.arm, Finite):
-            table, kinds, values = self.arm.table, self.arm.kinds, (0,) * len(self.arm.kinds)
+            table, arms = self.arm.table, [(kind, 0) for kind in self.arm.kinds]
         else:
-            kinds = tuple(d.kind for d in self.arm)
-            values = tuple(_values(d) for d in self.arm)
-            table = np.zeros((0, len(kinds)))
+            arms = [coordinate for d in self.arm for coordinate in d.coordinates]
+            values = [v for _, v in arms]
+            table = np.zeros((0, len(arms)))
             if all(values) and math.prod(map(abs, values)) <= MOST_FINITE_ARMS:
                 columns = [np.arange(-v, dtype=float) if v < 0 else np.arange(v, dtype=float) / (v - 1) for v in values]
                 table = np.array(list(itertools.product(*columns)))
+        kinds, counts = np.array([*contexts, *arms], np.int64).T
         return Encoding(
-            len(self.context),
-            np.array(context_kinds + tuple(kinds), np.int64),
-            np.ascontiguousarray(table),
-            np.array(context_values + values, np.int64),
+            len(contexts), np.ascontiguousarray(kinds), np.ascontiguousarray(table), np.ascontiguousarray(counts)
         )
 
     @property
@@ -132,8 +130,24 @@ class Problem(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True
         return {label: k for k, label in enumerate(self.arm.labels)}
 
     @cached_property
-    def _context_fields(self) -> tuple[tuple[Dimension, str], ...]:
+    def _context_fields(self) -> tuple[tuple[Any, str], ...]:
         return tuple((d, f"context[{d.name!r}]") for d in self.context)
+
+    @cached_property
+    def places(self) -> tuple[slice, ...]:
+        """Where the coordinates of each dimension of a context stand in a point.
+
+        >>> from paretozoom import Finite, Vector
+        >>> Problem([Real("hour"), Vector("prompt", 3)], Finite(["a", "b"]), [Objective("r")]).places
+        (slice(0, 1, None), slice(1, 4, None))
+        """
+        ends = list(itertools.accumulate((len(d.coordinates) for d in self.context), initial=0))
+        return tuple(slice(*pair) for pair in itertools.pairwise(ends))
+
+    @cached_property
+    def _fills(self) -> bool:
+        """Whether a dimension of the context writes its coordinates itself."""
+        return any(d.fills for d in self.context)
 
     @cached_property
     def _arm_names(self) -> tuple[str, ...]:
@@ -149,6 +163,8 @@ class Problem(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True
 
     def encode_context(self, context: Values, point: Floats) -> dict[str, Any]:
         """Write a context's coordinates to the head of `point`; returns the context by name, in plain types."""
+        if self._fills:
+            return self._fill_context(context, point)
         values = _in_order("context", self._context_names, context)
         plain: dict[str, Any] = {}
         for j, (dimension, field) in enumerate(self._context_fields):
@@ -156,6 +172,27 @@ class Problem(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True
             point[j] = dimension.encode(value, field)
             plain[dimension.name] = value if type(value) is float else dimension.plain(value)
         return plain
+
+    def _fill_context(self, context: Values, point: Floats) -> dict[str, Any]:
+        if self._is_one_vector(context):
+            context = [context]
+        values = _in_order("context", self._context_names, context)
+        plain: dict[str, Any] = {}
+        for (dimension, field), place, value in zip(self._context_fields, self.places, values, strict=True):
+            if dimension.fills:
+                plain[dimension.name] = dimension.fill(value, field, point[place])
+            else:
+                point[place] = dimension.encode(value, field)
+                plain[dimension.name] = dimension.plain(value)
+        return plain
+
+    def _is_one_vector(self, context: Any) -> bool:
+        """Whether a context is a bare vector: all that there is in contexts."""
+        if len(self.context) > 1 or not isinstance(self.context[0], Vector):
+            return False
+        if isinstance(context, np.ndarray):
+            return context.ndim == 1 and context.dtype.kind != "O"
+        return isinstance(context, (list, tuple)) and len(context) == self.context[0].size > 1
 
     def encode_arm(self, arm: Any, point: Floats) -> int:
         """Write an arm's coordinates to the tail of `point`; returns its number if arms are finitely many, else -1."""
@@ -178,13 +215,16 @@ class Problem(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True
 
     def decode_context(self, point: Floats) -> dict[str, Any]:
         """The context of a point, in the user's units."""
-        return {d.name: d.decode(point[j]) for j, d in enumerate(self.context)}
+        if self._fills:
+            parts = zip(self._context_fields, self.places, strict=True)
+            return {d.name: d.read(point[at]) if d.fills else d.decode(point[at.start]) for (d, _), at in parts}
+        return {d.name: d.decode(point[j]) for j, (d, _) in enumerate(self._context_fields)}
 
     def decode_arm(self, number: int, point: Floats) -> Any:
         """The arm of a point (or of a finite arm's number), in the user's units."""
         if isinstance(self.arm, Finite):
             return self.arm.labels[number]
-        start = len(self.context)
+        start = self.encoding.context
         return {d.name: d.decode(float(point[start + j])) for j, d in enumerate(self.arm)}
 
     def encode_reward(self, reward: Values, out: Floats) -> int:
@@ -218,16 +258,14 @@ class Problem(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True
         return {o.name: o.decode(float(v)) for o, v in zip(self.objectives, values, strict=True)}
 
 
-def _values(dimension: Dimension) -> int:
-    return -dimension.values if dimension.kind == CATEGORICAL else dimension.values
-
-
-def _check_members(field: str, members: Any, types: tuple[type, ...]) -> None:
+def _check_members(field: str, members: Any, types: tuple[type, ...], others: Mapping[type, str] = {}) -> None:
     expected = " or ".join(t.__name__ for t in types)
     remedy = "; for labels use Finite([...])" if field == "arm" else ""
     if not isinstance(members, tuple):
         raise Refused(f"{field}: {members!r} given, expected a list of {expected}{remedy}")
     for member in members:
+        if type(member) in others:
+            raise Refused(f"{field}: {member.name!r} is a {type(member).__name__}, which {others[type(member)]}")
         if not isinstance(member, types):
             article = "an" if expected.startswith("O") else "a"
             raise Refused(f"{field}: {member!r} is not {article} {expected}{remedy}")
