@@ -37,7 +37,11 @@ PROBLEMS = {
         objectives=[Objective("only")],
     ),
     "contexts as they are": Problem(
-        context=[Vector("prompt", 3, length=1), Real("age", 0, 99)],
+        context=[
+            Vector("prompt", 3, length=1),
+            Real("age", 0, 99, missing=True, outside="clip"),
+            Categorical("country", ["cz", "tr"], other=True),
+        ],
         arm=Finite(["a", "b", "c"]),
         objectives=[Objective("first"), Objective("second")],
     ),

@@ -16,7 +16,17 @@ import msgspec
 import numpy as np
 
 from paretozoom.kernels.core.kinds import CATEGORICAL
-from paretozoom.problem.dimensions import Categorical, Dimension, Finite, Floats, Integer, Ints, Objective, Real
+from paretozoom.problem.dimensions import (
+    MIDDLE,
+    Categorical,
+    Dimension,
+    Finite,
+    Floats,
+    Integer,
+    Ints,
+    Objective,
+    Real,
+)
 from paretozoom.problem.vector import Vector
 from paretozoom.records import Refused, Values
 
@@ -31,6 +41,7 @@ class Encoding(NamedTuple):
     kinds: Ints  # (dim,) how coordinates are compared
     arms: Floats  # (K, arm coordinates); no rows if the arms are not finitely many
     values: Ints  # (dim,) 0 if continuous, m if m spaced values, -m if m categories
+    missing: Ints  # coordinates that are 1 where the number before them is missing
 
 
 def same_encoding(one: Encoding, other: Encoding) -> bool:
@@ -48,6 +59,8 @@ def random_points(encoding: Encoding, n: int, rng: np.random.Generator) -> Float
         else:
             chosen = np.floor(draws[:, j] * abs(values))
             points[:, j] = chosen / (values - 1) if values > 0 else chosen
+    for j in encoding.missing:
+        points[points[:, j] == 1.0, j - 1] = MIDDLE
     if len(encoding.arms):
         points[:, encoding.context :] = encoding.arms[rng.integers(len(encoding.arms), size=n)]
     return points
@@ -75,7 +88,7 @@ class Problem(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True
         _check_members("context", self.context, (Real, Integer, Categorical, Vector))
         _check_members("objectives", self.objectives, (Objective,))
         if not isinstance(self.arm, Finite):
-            _check_members("arm", self.arm, (Real, Integer, Categorical), {Vector: "is for contexts alone"})
+            _check_members("arm", self.arm, (Real, Integer, Categorical))
             if not self.arm:
                 raise Refused("arm: no dimension given; expected a list of dimensions, or Finite(labels)")
         if not 1 <= len(self.objectives) <= MOST_OBJECTIVES:
@@ -96,7 +109,11 @@ class Problem(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True
                 table = np.array(list(itertools.product(*columns)))
         kinds, counts = np.array([*contexts, *arms], np.int64).T
         return Encoding(
-            len(contexts), np.ascontiguousarray(kinds), np.ascontiguousarray(table), np.ascontiguousarray(counts)
+            len(contexts),
+            np.ascontiguousarray(kinds),
+            np.ascontiguousarray(table),
+            np.ascontiguousarray(counts),
+            np.array([at.start + 1 for d, at in zip(self.context, self.places, strict=True) if _may_miss(d)], np.int64),
         )
 
     @property
@@ -258,14 +275,33 @@ class Problem(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True
         return {o.name: o.decode(float(v)) for o, v in zip(self.objectives, values, strict=True)}
 
 
-def _check_members(field: str, members: Any, types: tuple[type, ...], others: Mapping[type, str] = {}) -> None:
+def _may_miss(dimension: Any) -> bool:
+    return isinstance(dimension, Real) and dimension.missing
+
+
+def _check_playable(dimension: Any) -> None:
+    """Refuse, in an arm, what only contexts can be."""
+    for has, what in (
+        (
+            isinstance(dimension, Vector),
+            "is a Vector, expected Real or Integer or Categorical; a Vector is for contexts",
+        ),
+        (getattr(dimension, "missing", False), "may be missing, but what is played always has a value"),
+        (getattr(dimension, "other", False), "takes other values, but only what is listed can be played"),
+        (getattr(dimension, "outside", "refuse") != "refuse", "clips, but nothing outside of its bounds is played"),
+    ):
+        if has:
+            raise Refused(f"arm: {dimension.name!r} {what}")
+
+
+def _check_members(field: str, members: Any, types: tuple[type, ...]) -> None:
     expected = " or ".join(t.__name__ for t in types)
     remedy = "; for labels use Finite([...])" if field == "arm" else ""
     if not isinstance(members, tuple):
         raise Refused(f"{field}: {members!r} given, expected a list of {expected}{remedy}")
     for member in members:
-        if type(member) in others:
-            raise Refused(f"{field}: {member.name!r} is a {type(member).__name__}, which {others[type(member)]}")
+        if field == "arm":
+            _check_playable(member)
         if not isinstance(member, types):
             article = "an" if expected.startswith("O") else "a"
             raise Refused(f"{field}: {member!r} is not {article} {expected}{remedy}")

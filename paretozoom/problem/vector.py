@@ -10,7 +10,8 @@ import msgspec
 import numpy as np
 
 from paretozoom.kernels.core.kinds import LINEAR
-from paretozoom.problem.dimensions import Coordinates, Floats, Outside, check_name, check_outside, number_of
+from paretozoom.problem.dimensions import Coordinates, Floats, Outside, number_of
+from paretozoom.problem.values import check_name, check_outside
 from paretozoom.records import Refused
 
 MOST_NUMBERS = 4096

@@ -15,11 +15,18 @@ import numpy as np
 
 from paretozoom.kernels.core import kinds
 from paretozoom.problem import Encoding, Problem
-from paretozoom.problem.dimensions import Categorical, Finite, Floats, Integer, Ints, number_of
+from paretozoom.problem.dimensions import Categorical, Finite, Floats, Integer, Ints, Real, number_of
 from paretozoom.problem.vector import Vector
 from paretozoom.records import Refused
 
 Distance = Callable[[Floats, Floats], float]
+# What a number and whether it is missing contribute to their gap, by the norm: of a linear and of a periodic number.
+# A missing one lies in the middle, up to 1/2 from a linear number and up to 1 from a periodic one; at most 1 in all.
+MISSING: dict[float, tuple[tuple[float, float], tuple[float, float]]] = {
+    1.0: ((1.0, 0.5), (0.5, 0.5)),
+    2.0: ((1.0, 0.75), (0.5, 0.5)),
+    math.inf: ((1.0, 1.0), (1.0, 1.0)),
+}
 KERNEL_NORMS = {1.0: kinds.NORM_ONE, 2.0: kinds.NORM_TWO, math.inf: kinds.NORM_MAX}
 
 
@@ -32,7 +39,9 @@ class Similarity:
     - an entry of `matrix`, one row and column for each context-arm pair, contexts before arms;
     - what `function` says of the two points, compiled if it can be.
 
-    A vector counts as one coordinate whose gap is its Euclidean distance divided by the largest there is.
+    A vector counts as one coordinate whose gap is its Euclidean distance divided by the largest there is. A number
+    that may be missing counts as one too: two missing ones are alike, and one is far from every number, 0.86 or more
+    (1/2 or more for norm 1). If it is periodic, the gap between two numbers is smaller by a root of 1/2 (by 1/2).
 
     Without arguments it is the root mean square; with one real context and one real arm that is the D of the paper's
     Appendix D. A scale of L makes Assumption 1 hold for expected rewards that change up to L times as fast as the
@@ -226,15 +235,18 @@ def shares_of(problem: Problem, norm: float) -> list[Floats]:
     >>> [share.tolist() for share in shares_of(task, 2)]
     [[0.25, 0.25, 0.25, 0.25], [1.0]]
     """
-    shares = []
+    shares: list[Floats] = []
     for dimension in problem.context:
         if isinstance(dimension, Vector) and norm != 2:
             raise Refused(
                 f"similarity: norm {norm:g} given, but the distance of the vector {dimension.name!r} is Euclidean; "
                 "expected norm 2"
             )
-        own = dimension.diameter**-2.0 if isinstance(dimension, Vector) else 1.0
-        shares.append(np.full(len(dimension.coordinates), own))
+        if isinstance(dimension, Real) and dimension.missing:
+            shares.append(np.array(MISSING[norm][dimension.periodic]))
+        else:
+            own = dimension.diameter**-2.0 if isinstance(dimension, Vector) else 1.0
+            shares.append(np.full(len(dimension.coordinates), own))
     return shares + [np.ones(1)] * (problem.dim - problem.encoding.context)
 
 

@@ -10,15 +10,24 @@ import msgspec
 import numpy as np
 import pytest
 
-from paretozoom import Client, Finite, Objective, Problem, Real, Vector
+from paretozoom import Categorical, Client, Finite, Integer, Objective, Problem, Real, Vector
 from tests.service.crashing import serving as as_a_process
 from tests.service.remote import ALL, Remote, begin, refused, said, serving, until
 
-PROBLEM = Problem([Vector("prompt", 3, length=1), Real("age", 0, 99)], Finite(["a", "b"]), [Objective("r")])
+PROBLEM = Problem(
+    context=[
+        Vector("prompt", 3, length=1),
+        Real("age", 0, 99, missing=True),
+        Categorical("country", ["cz", "tr"], other=True),
+        Integer("threads", 1, 9, outside="clip"),
+    ],
+    arm=Finite(["a", "b"]),
+    objectives=[Objective("r")],
+)
 AS_JSON = json.loads(msgspec.json.encode(PROBLEM))
 CONTEXTS: list[dict[str, Any]] = [
-    {"prompt": [0.5, -0.25, 1 / 3], "age": 30},
-    {"prompt": [0, 0, 0], "age": 1.5},
+    {"prompt": [0.5, -0.25, 1 / 3], "age": 30, "country": "cz", "threads": 4},
+    {"prompt": [0, 0, 0], "age": None, "country": "at", "threads": 64},
 ]
 
 
@@ -59,15 +68,17 @@ def test_contexts_come_back_as_they_were_given(folder: Path, policy: str, lightl
 @pytest.mark.parametrize(
     ("context", "words"),
     [
-        ({"prompt": [1, 1, 1], "age": 30}, ["context['prompt']", "1.73205", "at most 1"]),
-        ({"prompt": [1, 1], "age": 30}, ["context['prompt']", "(2,)", "3 numbers"]),
-        ({"prompt": [1, None, 0], "age": 30}, ["context['prompt'][1]", "None"]),
+        ({"prompt": [1, 1, 1]}, ["context['prompt']", "1.73205", "at most 1"]),
+        ({"prompt": [1, 1]}, ["context['prompt']", "(2,)", "3 numbers"]),
+        ({"prompt": [1, None, 0]}, ["context['prompt'][1]", "None"]),
+        ({"threads": None}, ["context['threads']", "None", "integer"]),
+        ({"country": ["cz"]}, ["context['country']", "['cz']", "not a string, a number"]),
     ],
 )
 def test_what_does_not_fit_changes_nothing(client: Any, context: Any, words: list[str]) -> None:
     experiment = begin(client, problem=AS_JSON, parameters={})
     before = experiment.count
-    refused(experiment.post("/decisions", {"context": context}), 400, *words)
+    refused(experiment.post("/decisions", {"context": {**CONTEXTS[0], **context}}), 400, *words)
     assert experiment.count == before
 
 
@@ -75,6 +86,6 @@ def test_the_client_takes_arrays(tmp_path: Path) -> None:
     with as_a_process(tmp_path) as service, Client(service.url) as client:
         experiment = client.create("odd", PROBLEM, policy="random")
         vector = np.array([0.5, -0.25, 0.125], np.float32)
-        decision = experiment.ask({"prompt": vector, "age": np.int64(30)})
-        assert decision.context == {"prompt": [0.5, -0.25, 0.125], "age": 30.0}
+        decision = experiment.ask({"prompt": vector, "age": np.nan, "country": np.nan, "threads": np.int64(10)})
+        assert decision.context == {"prompt": [0.5, -0.25, 0.125], "age": None, "country": None, "threads": 10}
         experiment.tell(decision, {"r": 1.0})
