@@ -42,10 +42,11 @@ class OpenDecision:
         self.arm = arm
 
     @classmethod
-    def of(cls, decision: Decision, point: Floats) -> OpenDecision:
-        """A decision that was asked alone."""
+    def of(cls, decision: Decision, point: Floats, holds_lists: bool = True) -> OpenDecision:
+        """A decision that was asked alone; its context may hold lists."""
+        context = _copied(decision.context) if holds_lists else decision.context.copy()
         arm = decision.arm.copy() if type(decision.arm) is dict else decision.arm
-        return cls(decision, 0, decision.number, decision.credit, point, _copied(decision.context), arm)
+        return cls(decision, 0, decision.number, decision.credit, point, context, arm)
 
     @property
     def decision(self) -> Decision:

@@ -162,9 +162,19 @@ class Problem(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True
         return tuple(slice(*pair) for pair in itertools.pairwise(ends))
 
     @cached_property
+    def holds_lists(self) -> bool:
+        """Whether a context in plain types holds lists: vectors."""
+        return any(isinstance(d, Vector) for d in self.context)
+
+    @cached_property
     def _fills(self) -> bool:
         """Whether a dimension of the context writes its coordinates itself."""
         return any(d.fills for d in self.context)
+
+    @cached_property
+    def _reading(self) -> tuple[tuple[str, ...], tuple[tuple[Any, str], ...], bool]:
+        """What every context is read by, in one place for speed."""
+        return self._context_names, self._context_fields, self._fills
 
     @cached_property
     def _arm_names(self) -> tuple[str, ...]:
@@ -180,11 +190,12 @@ class Problem(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True
 
     def encode_context(self, context: Values, point: Floats) -> dict[str, Any]:
         """Write a context's coordinates to the head of `point`; returns the context by name, in plain types."""
-        if self._fills:
+        names, fields, fills = self._reading
+        if fills:
             return self._fill_context(context, point)
-        values = _in_order("context", self._context_names, context)
+        values = _in_order("context", names, context)
         plain: dict[str, Any] = {}
-        for j, (dimension, field) in enumerate(self._context_fields):
+        for j, (dimension, field) in enumerate(fields):
             value = values[j]
             point[j] = dimension.encode(value, field)
             plain[dimension.name] = value if type(value) is float else dimension.plain(value)
