@@ -41,7 +41,7 @@ class Similarity:
 
     A vector counts as one coordinate whose gap is its Euclidean distance divided by the largest there is. A number
     that may be missing counts as one too: two missing ones are alike, and one is far from every number, 0.86 or more
-    (1/2 or more for norm 1). If it is periodic, the gap between two numbers is smaller by a root of 1/2 (by 1/2).
+    (1/2 for norm 1). If it is periodic that is 0.7 or more (1/2), and two numbers are nearer by the same factor.
 
     Without arguments it is the root mean square; with one real context and one real arm that is the D of the paper's
     Appendix D. A scale of L makes Assumption 1 hold for expected rewards that change up to L times as fast as the
