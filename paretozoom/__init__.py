@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # for type checkers and editors: what is found below, when it
     from paretozoom.problem.dimensions import Integer as Integer
     from paretozoom.problem.dimensions import Objective as Objective
     from paretozoom.problem.dimensions import Real as Real
+    from paretozoom.problem.vector import Vector as Vector
     from paretozoom.records import Asked as Asked
     from paretozoom.records import Decision as Decision
     from paretozoom.records import Dropped as Dropped
@@ -45,6 +46,7 @@ _HOMES = {
     "metrics": ["Metric"],
     "problem": ["Problem"],
     "problem.dimensions": ["Categorical", "Finite", "Integer", "Objective", "Real"],
+    "problem.vector": ["Vector"],
     "records": ["Asked", "Decision", "Dropped", "Event", "Refused", "Round", "Snapshot", "Told"],
     "remote": ["AsyncClient", "Client", "LocalDecision", "ServiceError"],
     "rounds": ["Rounds"],

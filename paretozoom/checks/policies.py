@@ -14,8 +14,9 @@ import numpy as np
 from paretozoom.checks.expecting import CheckFailed, expect
 from paretozoom.kernels.core.kinds import CATEGORICAL
 from paretozoom.policies.base import Policy
-from paretozoom.problem import Problem
+from paretozoom.problem import Problem, random_points
 from paretozoom.problem.dimensions import Categorical, Finite, Integer, Objective, Real
+from paretozoom.problem.vector import Vector
 from paretozoom.records import Asked, Decision, Dropped, Event, Refused, Told
 
 Maker = Callable[[Problem, int], Policy]
@@ -35,6 +36,15 @@ PROBLEMS = {
         arm=Finite(["a", "b", "c"], features=[[0, 1], [2, 1], [5, 0]]),
         objectives=[Objective("only")],
     ),
+    "contexts as they are": Problem(
+        context=[
+            Vector("prompt", 3, length=1),
+            Real("age", 0, 99, missing=True, outside="clip"),
+            Categorical("country", ["cz", "tr"], other=True),
+        ],
+        arm=Finite(["a", "b", "c"]),
+        objectives=[Objective("first"), Objective("second")],
+    ),
     "finite arms, no context": Problem(
         context=[], arm=Finite(["a", "b"]), objectives=[Objective("first"), Objective("second")]
     ),
@@ -49,7 +59,7 @@ def check_policy(policy: type[Policy] | Maker, rounds: int = 120) -> list[str]:
 
     >>> from paretozoom import PCZ, Random
     >>> len(check_policy(Random)), len(check_policy(lambda problem, seed: PCZ(problem, noise=0.5, seed=seed)))
-    (4, 4)
+    (5, 5)
     """
     make = _maker_of(policy)
     taken = []
@@ -74,13 +84,7 @@ def _maker_of(policy: Any) -> Maker:
 
 
 def _context(problem: Problem, rng: np.random.Generator) -> dict[str, Any]:
-    draws = [
-        d.choices[int(rng.integers(len(d.choices)))] if isinstance(d, Categorical) else None for d in problem.context
-    ]
-    return {
-        d.name: draw if isinstance(d, Categorical) else d.decode(float(rng.random()))
-        for d, draw in zip(problem.context, draws, strict=True)
-    }
+    return problem.decode_context(random_points(problem.encoding, 1, rng)[0])
 
 
 def _reward(problem: Problem, rng: np.random.Generator) -> dict[str, float]:
@@ -167,6 +171,7 @@ def _check_densities(make: Maker, problem: Problem, rounds: int) -> None:
 def _check_state(make: Maker, problem: Problem, rounds: int) -> None:
     policy = make(problem, 3)
     _, events = _play(policy, rounds, 1)
+    events.append(Asked(policy.ask(_context(problem, np.random.default_rng(8)))))  # so that a decision is open
     state = _bytes(policy)
     replayed = make(problem, 3)
     for event in events:

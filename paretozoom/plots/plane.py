@@ -55,7 +55,7 @@ def can_draw(problem: Problem) -> bool:
     """
     arms = len(problem.encoding.arms)
     line = isinstance(problem.arm, tuple) and len(problem.arm) == 1 and isinstance(problem.arm[0], Real)
-    return len(problem.context) == 1 and isinstance(problem.context[0], Real) and (line or 0 < arms <= MOST_ARMS)
+    return problem.encoding.context == 1 and isinstance(problem.context[0], Real) and (line or 0 < arms <= MOST_ARMS)
 
 
 def plane_of(problem: Problem) -> Plane:

@@ -69,6 +69,7 @@ class Policy:
         self._proposed: dict[int, tuple[Decision, Floats]] = {}  # so that these need not be encoded again
         self._objectives = len(problem.objectives)
         self._dim = problem.dim
+        self._holds_lists = problem.holds_lists
         self._complete = (1 << self._objectives) - 1
         self._needs = self._complete
         self._given = np.empty(self._objectives)
@@ -320,7 +321,7 @@ class Policy:
         if not self.problem.exact:
             # What is learned from is the arm as the user reads it, so that a replayed log gives the same bits.
             self.problem.encode_arm(decision.arm, point)
-        self._open[decision.number] = OpenDecision.of(decision, point)
+        self._open[decision.number] = OpenDecision.of(decision, point, self._holds_lists)
         self.number = decision.number + 1
 
     def _tell(self, entry: OpenDecision, reward: Values) -> None:

@@ -82,7 +82,7 @@ def of_row(field: str, k: int, encode: Callable[[Any, Place], Encoded], value: A
 
 def encode_contexts(problem: Problem, contexts: Any, points: Floats) -> list[dict[str, Any]] | Floats:
     """Write the coordinates of many contexts to the heads of `points`; gives the contexts in plain types."""
-    simple = all(isinstance(d, Real) and d.scale == "linear" for d in problem.context)
+    simple = all(isinstance(d, Real) and d.scale == "linear" and not d.missing for d in problem.context)
     if not (simple and isinstance(contexts, np.ndarray) and contexts.dtype == np.float64 and contexts.ndim == 2):
         return [of_row("contexts", k, problem.encode_context, c, points[k]) for k, c in enumerate(contexts)]
     if contexts.shape[1] != len(problem.context):
@@ -90,9 +90,12 @@ def encode_contexts(problem: Problem, contexts: Any, points: Floats) -> list[dic
     for j, dimension in enumerate(problem.context):
         assert isinstance(dimension, Real)
         column = contexts[:, j]
-        bad = np.flatnonzero(~((column >= dimension.low) & (column <= dimension.high)))
-        if len(bad):
-            dimension.encode(float(column[bad[0]]), f"contexts[{bad[0]}][{dimension.name!r}]")
+        inside = (column >= dimension.low) & (column <= dimension.high)
+        if not inside.all():
+            outside = np.flatnonzero(~(np.isfinite(column) if dimension.outside == "clip" else inside))
+            if len(outside):
+                dimension.encode(float(column[outside[0]]), f"contexts[{outside[0]}][{dimension.name!r}]")
+            column = np.clip(column, dimension.low, dimension.high)
         points[:, j] = (column - dimension.low) / (dimension.high - dimension.low)
     return contexts.copy()
 

@@ -42,10 +42,11 @@ class OpenDecision:
         self.arm = arm
 
     @classmethod
-    def of(cls, decision: Decision, point: Floats) -> OpenDecision:
-        """A decision that was asked alone."""
+    def of(cls, decision: Decision, point: Floats, holds_lists: bool = True) -> OpenDecision:
+        """A decision that was asked alone; its context may hold lists."""
+        context = _copied(decision.context) if holds_lists else decision.context.copy()
         arm = decision.arm.copy() if type(decision.arm) is dict else decision.arm
-        return cls(decision, 0, decision.number, decision.credit, point, decision.context.copy(), arm)
+        return cls(decision, 0, decision.number, decision.credit, point, context, arm)
 
     @property
     def decision(self) -> Decision:
@@ -58,7 +59,7 @@ class OpenDecision:
         if self.context is None:
             return decision
         arm = self.arm.copy() if type(self.arm) is dict else self.arm
-        return Decision(self.number, self.context.copy(), arm, decision.density, self.credit)
+        return Decision(self.number, _copied(self.context), arm, decision.density, self.credit)
 
     def gather(self, given: Floats) -> Floats:
         """Add some rewards to those told so far; gives them all, NaN where none was told."""
@@ -67,6 +68,15 @@ class OpenDecision:
         else:
             self.parts = np.where(np.isnan(given), self.parts, given)
         return self.parts
+
+
+def _copied(context: dict[str, Any]) -> dict[str, Any]:
+    """A context that no change of the other reaches."""
+    own = context.copy()
+    for name, value in context.items():
+        if type(value) is list:
+            own[name] = value.copy()
+    return own
 
 
 class OpenDecisions(dict[int, OpenDecision]):

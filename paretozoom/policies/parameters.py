@@ -61,6 +61,15 @@ def checked_horizon(horizon: Any) -> int | None:
     return int(horizon)
 
 
+def in_words(count: int) -> str:
+    """A count that may have hundreds of digits, for a message.
+
+    >>> in_words(20), in_words(2**385)
+    ('20', 'more than 10^115')
+    """
+    return str(count) if count < 10**12 else f"more than 10^{int((count.bit_length() - 1) * math.log10(2))}"
+
+
 def checked_count(value: Any, field: str, default: int | None = None) -> int:
     """A positive integer, or the default if None is given."""
     if value is None and default is not None:

@@ -2,6 +2,7 @@
 
 from paretozoom.problem.dimensions import Categorical, Finite, Integer, Objective, Real
 from paretozoom.problem.problem import Encoding, Problem, random_points, same_encoding
+from paretozoom.problem.vector import Vector
 
 __all__ = [
     "Categorical",
@@ -11,6 +12,7 @@ __all__ = [
     "Objective",
     "Problem",
     "Real",
+    "Vector",
     "random_points",
     "same_encoding",
 ]

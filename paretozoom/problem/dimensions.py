@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Number
-from typing import Any, Literal, cast
+from typing import Any, ClassVar, Literal, cast
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from paretozoom.kernels.core.kinds import CATEGORICAL, LINEAR, PERIODIC
+from paretozoom.problem.values import (
+    check_flag,
+    check_name,
+    check_outside,
+    checked_choices,
+    is_missing,
+    is_plain,
+    plain_of,
+)
 from paretozoom.records import Refused
 
 LARGEST_REWARD = 1e100  # in units of an objective's scale
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+Coordinates = tuple[tuple[int, int], ...]  # of each coordinate its kind and values: 0, m if spaced, -m if categories
+Outside = Literal["refuse", "clip"]
+MIDDLE = 0.5  # the coordinate of a number that is missing
+OTHER = "other"  # stands for what is not among the choices
 
 
 def number_of(value: Any, field: str) -> float:
@@ -41,36 +54,20 @@ def number_of(value: Any, field: str) -> float:
     return cast(float, value)
 
 
-def plain_of(value: Any) -> Any:
-    """A value in Python's own types."""
-    return value.item() if isinstance(value, (np.generic, np.ndarray)) else value
-
-
-def _checked_choices(choices: Any, field: str) -> tuple[Any, ...]:
-    if isinstance(choices, (str, Mapping)) or not isinstance(choices, Iterable):
-        raise Refused(f"{field} are {choices!r}, expected a list")
-    values = tuple(plain_of(choice) for choice in choices)
-    for value in values:
-        if type(value) not in (str, int, float, bool) or (type(value) is float and not math.isfinite(value)):
-            raise Refused(f"{field} are {values!r}, expected strings, numbers or booleans")
-    return values
-
-
-def _check_flag(field: str, value: Any) -> None:
-    if type(value) is not bool:
-        raise Refused(f"{field} is {value!r}, expected True or False")
-
-
-def _check_name(what: str, name: Any) -> None:
-    if not isinstance(name, str) or not name:
-        raise Refused(f"{what}: its name is {name!r}, but a name is a non-empty string")
-
-
 class Real(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="real"):
     """A real number between low and high; on a log scale if its ratios matter; periodic if high is low again.
 
+    In contexts it may be `missing`: None and NaN are then taken too, and the log says None. To a policy that is a
+    number in the middle and a coordinate of its own, which is 1 where the number is missing and 0 elsewhere. With
+    ``outside="clip"`` a number beyond the bounds counts as the nearest bound; the log has it as it was given.
+
     >>> Real("price", 1, 100, scale="log").encode(10, "price")
     0.5
+    >>> out = np.empty(2)
+    >>> Real("age", 0, 100, missing=True).fill(math.nan, "context['age']", out), out.tolist()
+    (None, [0.5, 1.0])
+    >>> Real("age", 0, 100, outside="clip").encode(120, "context['age']")
+    1.0
     """
 
     name: str
@@ -78,9 +75,11 @@ class Real(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="real"):
     high: float = 1.0
     scale: Literal["linear", "log"] = "linear"
     periodic: bool = False
+    missing: bool = False
+    outside: Outside = "refuse"
 
     def __post_init__(self) -> None:
-        _check_name("Real", self.name)
+        check_name("Real", self.name)
         low, high = number_of(self.low, f"{self.name}: low"), number_of(self.high, f"{self.name}: high")
         if not low < high:
             raise Refused(f"{self.name}: low {low!r} must be below high {high!r}")
@@ -90,7 +89,9 @@ class Real(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="real"):
             raise Refused(f"{self.name}: low is {low!r}, but a log scale needs low above 0")
         if self.scale == "log" and self.periodic:
             raise Refused(f"{self.name}: a periodic dimension cannot have a log scale")
-        _check_flag(f"{self.name}: periodic", self.periodic)
+        check_flag(f"{self.name}: periodic", self.periodic)
+        check_flag(f"{self.name}: missing", self.missing)
+        check_outside(self.name, self.outside)
         if not math.isfinite(high / low if self.scale == "log" else high - low):
             raise Refused(f"{self.name}: from {low!r} to {high!r} is further than a float can hold")
         msgspec.structs.force_setattr(self, "low", low)
@@ -102,16 +103,40 @@ class Real(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="real"):
         return PERIODIC if self.periodic else LINEAR
 
     @property
+    def coordinates(self) -> Coordinates:
+        """The kind and values of each coordinate."""
+        return ((self.kind, 0), (CATEGORICAL, -2)) if self.missing else ((self.kind, 0),)
+
+    @property
+    def fills(self) -> bool:
+        """Whether it writes its coordinates itself."""
+        return self.missing
+
+    @property
     def values(self) -> int:
         """0: a continuum."""
         return 0
+
+    def fill(self, value: Any, field: str, out: Floats) -> float | None:
+        """Write the coordinates of a number that may be missing to `out`; returns it in a plain type."""
+        if is_missing(value):
+            out[:] = MIDDLE, 1.0
+            return None
+        out[:] = self.encode(value, field), 0.0
+        return self.plain(value)
+
+    def read(self, coordinates: Floats) -> float | None:
+        """From the coordinates of a number that may be missing."""
+        return None if coordinates[1] == 1.0 else self.decode(float(coordinates[0]))
 
     def encode(self, value: Any, field: str) -> float:
         """From the user's units to [0, 1]."""
         number = value if type(value) is float else number_of(value, field)
         if not self.low <= number <= self.high:
             number_of(value, field)
-            raise Refused(f"{field}: {value!r} is outside [{self.low:g}, {self.high:g}]")
+            if self.outside == "refuse":
+                raise Refused(f"{field}: {value!r} is outside [{self.low:g}, {self.high:g}]")
+            number = self.low if number < self.low else self.high
         if self.scale == "log":
             return math.log(number / self.low) / math.log(self.high / self.low)
         return (number - self.low) / (self.high - self.low)
@@ -131,32 +156,42 @@ class Real(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="real"):
     @property
     def exact(self) -> bool:
         """Whether encoding and decoding change nothing."""
-        return self.low == 0 and self.high == 1 and self.scale == "linear"
+        return self.low == 0 and self.high == 1 and self.scale == "linear" and not self.missing
 
 
 class Integer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="integer"):
-    """A whole number from low to high, both included.
+    """A whole number from low to high, both included; with ``outside="clip"`` others count as the nearest of these.
 
     >>> Integer("threads", 1, 9).encode(5, "threads")
     0.5
+    >>> Integer("threads", 1, 9, outside="clip").encode(64, "context['threads']")
+    1.0
     """
 
     name: str
     low: int
     high: int
+    outside: Outside = "refuse"
 
     def __post_init__(self) -> None:
-        _check_name("Integer", self.name)
+        check_name("Integer", self.name)
         for bound in (self.low, self.high):
             if isinstance(bound, bool) or not isinstance(bound, (int, np.integer)):
                 raise Refused(f"{self.name}: the bound {bound!r} is not an integer")
         if not self.low < self.high:
             raise Refused(f"{self.name}: low {self.low!r} must be below high {self.high!r}")
+        check_outside(self.name, self.outside)
         msgspec.structs.force_setattr(self, "low", int(self.low))
         msgspec.structs.force_setattr(self, "high", int(self.high))
 
-    kind = LINEAR
-    exact = False
+    kind: ClassVar[int] = LINEAR
+    exact: ClassVar[bool] = False
+    fills: ClassVar[bool] = False
+
+    @property
+    def coordinates(self) -> Coordinates:
+        """The kind and values of each coordinate."""
+        return ((self.kind, self.values),)
 
     @property
     def values(self) -> int:
@@ -168,7 +203,9 @@ class Integer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="inte
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
             raise Refused(f"{field}: {value!r} is not an integer")
         if not self.low <= value <= self.high:
-            raise Refused(f"{field}: {value!r} is outside [{self.low}, {self.high}]")
+            if self.outside == "refuse":
+                raise Refused(f"{field}: {value!r} is outside [{self.low}, {self.high}]")
+            return 0.0 if value < self.low else 1.0
         return float((value - self.low) / (self.high - self.low))
 
     def decode(self, coordinate: float) -> int:
@@ -183,40 +220,75 @@ class Integer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="inte
 class Categorical(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="categorical"):
     """One of some choices, any two of which are equally far apart.
 
+    In contexts it may be something `other`: whatever is not listed is then one more choice, "other", and so are None
+    and NaN. The log has it as it was given, NaN as None.
+
     >>> Categorical("country", ["cz", "tr"]).encode("tr", "country")
     1.0
+    >>> Categorical("country", ["cz", "tr"], other=True).encode("at", "context['country']")
+    2.0
     """
 
     name: str
     choices: Sequence[str | int | float | bool]
+    other: bool = False
 
     def __post_init__(self) -> None:
-        _check_name("Categorical", self.name)
-        msgspec.structs.force_setattr(self, "choices", _checked_choices(self.choices, f"{self.name}: choices"))
+        check_name("Categorical", self.name)
+        msgspec.structs.force_setattr(self, "choices", checked_choices(self.choices, f"{self.name}: choices"))
         if len(self.choices) < 2 or len(set(self.choices)) < len(self.choices):
             raise Refused(f"{self.name}: choices are {self.choices!r}, expected two or more different ones")
+        check_flag(f"{self.name}: other", self.other)
+        if self.other and OTHER in self.choices:
+            raise Refused(f"{self.name}: {OTHER!r} is one of the choices, but with other=True it stands for the others")
 
-    kind = CATEGORICAL
-    exact = False
+    kind: ClassVar[int] = CATEGORICAL
+    exact: ClassVar[bool] = False
+
+    @property
+    def fills(self) -> bool:
+        """Whether it writes its coordinates itself."""
+        return self.other
+
+    @property
+    def coordinates(self) -> Coordinates:
+        """The kind and values of each coordinate."""
+        return ((self.kind, -self.values),)
 
     @property
     def values(self) -> int:
-        """How many choices there are."""
-        return len(self.choices)
+        """How many choices there are, all others being one."""
+        return len(self.choices) + self.other
+
+    def fill(self, value: Any, field: str, out: Floats) -> Any:
+        """Write the number of a choice, or of what is none, to `out`; returns the value in a plain type."""
+        out[0] = self.encode(value, field)
+        return self.plain(value)
+
+    def read(self, coordinates: Floats) -> Any:
+        """From a coordinate to a choice."""
+        return self.decode(float(coordinates[0]))
 
     def encode(self, value: Any, field: str) -> float:
         """From a choice to its number."""
         try:
             return float(self.choices.index(value))
         except ValueError:
-            raise Refused(f"{field}: {value!r} is not one of {list(self.choices)!r}") from None
+            if not self.other:
+                raise Refused(f"{field}: {value!r} is not one of {list(self.choices)!r}") from None
+        if not (is_missing(value) or is_plain(plain_of(value))):
+            raise Refused(f"{field}: {value!r} is not a string, a number, a boolean or None")
+        return float(len(self.choices))
 
     def decode(self, coordinate: float) -> Any:
-        """From its number to a choice."""
-        return self.choices[int(coordinate)]
+        """From its number to a choice; "other" stands for what is none."""
+        number = int(coordinate)
+        return self.choices[number] if number < len(self.choices) else OTHER
 
     def plain(self, value: Any) -> Any:
-        """A value as it was written in the choices."""
+        """A value as it was written in the choices; as it was given, if it is none of them."""
+        if self.other and value not in self.choices:
+            return None if is_missing(value) else plain_of(value)
         return self.choices[self.choices.index(value)]
 
 
@@ -239,7 +311,7 @@ class Finite(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="finit
                 f"arm: labels are {self.labels!r}, expected a list; features go beside it, as in "
                 f"Finite({list(self.labels)!r}, features=[...])"
             )
-        labels = _checked_choices(self.labels, "arm: labels")
+        labels = checked_choices(self.labels, "arm: labels")
         msgspec.structs.force_setattr(self, "labels", labels)
         if not labels or len(set(labels)) < len(labels):
             raise Refused(f"arm: labels are {labels!r}, expected one or more different ones")
@@ -296,16 +368,16 @@ class Objective(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     bounded: bool = True
 
     def __post_init__(self) -> None:
-        _check_name("Objective", self.name)
+        check_name("Objective", self.name)
         if self.goal not in ("max", "min"):
             raise Refused(f"{self.name}: goal is {self.goal!r}, expected 'max' or 'min'")
         if self.low is None or self.high is None:
             if self.low is not self.high:
                 raise Refused(f"{self.name}: low is {self.low!r} and high {self.high!r}; give both or neither")
-            _check_flag(f"{self.name}: bounded", self.bounded)
+            check_flag(f"{self.name}: bounded", self.bounded)
             msgspec.structs.force_setattr(self, "bounded", False)
             return
-        _check_flag(f"{self.name}: bounded", self.bounded)
+        check_flag(f"{self.name}: bounded", self.bounded)
         low, high = number_of(self.low, f"{self.name}: low"), number_of(self.high, f"{self.name}: high")
         if not low < high:
             raise Refused(f"{self.name}: low {low!r} must be below high {high!r}")

@@ -16,7 +16,18 @@ import msgspec
 import numpy as np
 
 from paretozoom.kernels.core.kinds import CATEGORICAL
-from paretozoom.problem.dimensions import Categorical, Dimension, Finite, Floats, Integer, Ints, Objective, Real
+from paretozoom.problem.dimensions import (
+    MIDDLE,
+    Categorical,
+    Dimension,
+    Finite,
+    Floats,
+    Integer,
+    Ints,
+    Objective,
+    Real,
+)
+from paretozoom.problem.vector import Vector
 from paretozoom.records import Refused, Values
 
 MOST_FINITE_ARMS = 100_000
@@ -30,6 +41,7 @@ class Encoding(NamedTuple):
     kinds: Ints  # (dim,) how coordinates are compared
     arms: Floats  # (K, arm coordinates); no rows if the arms are not finitely many
     values: Ints  # (dim,) 0 if continuous, m if m spaced values, -m if m categories
+    missing: Ints  # coordinates that are 1 where the number before them is missing
 
 
 def same_encoding(one: Encoding, other: Encoding) -> bool:
@@ -47,6 +59,8 @@ def random_points(encoding: Encoding, n: int, rng: np.random.Generator) -> Float
         else:
             chosen = np.floor(draws[:, j] * abs(values))
             points[:, j] = chosen / (values - 1) if values > 0 else chosen
+    for j in encoding.missing:
+        points[points[:, j] == 1.0, j - 1] = MIDDLE
     if len(encoding.arms):
         points[:, encoding.context :] = encoding.arms[rng.integers(len(encoding.arms), size=n)]
     return points
@@ -62,7 +76,7 @@ class Problem(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True
     ({'load': 0.25}, -1, [0.25, 0.5])
     """
 
-    context: Sequence[Dimension]
+    context: Sequence[Dimension | Vector]
     arm: Finite | Sequence[Dimension]
     objectives: Sequence[Objective]
 
@@ -71,7 +85,7 @@ class Problem(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True
             value = getattr(self, field)
             if isinstance(value, Iterable) and not isinstance(value, (str, Mapping)):
                 msgspec.structs.force_setattr(self, field, tuple(value))
-        _check_members("context", self.context, (Real, Integer, Categorical))
+        _check_members("context", self.context, (Real, Integer, Categorical, Vector))
         _check_members("objectives", self.objectives, (Objective,))
         if not isinstance(self.arm, Finite):
             _check_members("arm", self.arm, (Real, Integer, Categorical))
@@ -83,22 +97,23 @@ class Problem(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True
     @cached_property
     def encoding(self) -> Encoding:
         """What kernels must know of the problem."""
-        context_kinds = tuple(d.kind for d in self.context)
-        context_values = tuple(_values(d) for d in self.context)
+        contexts = [coordinate for d in self.context for coordinate in d.coordinates]
         if isinstance(self.arm, Finite):
-            table, kinds, values = self.arm.table, self.arm.kinds, (0,) * len(self.arm.kinds)
+            table, arms = self.arm.table, [(kind, 0) for kind in self.arm.kinds]
         else:
-            kinds = tuple(d.kind for d in self.arm)
-            values = tuple(_values(d) for d in self.arm)
-            table = np.zeros((0, len(kinds)))
+            arms = [coordinate for d in self.arm for coordinate in d.coordinates]
+            values = [v for _, v in arms]
+            table = np.zeros((0, len(arms)))
             if all(values) and math.prod(map(abs, values)) <= MOST_FINITE_ARMS:
                 columns = [np.arange(-v, dtype=float) if v < 0 else np.arange(v, dtype=float) / (v - 1) for v in values]
                 table = np.array(list(itertools.product(*columns)))
+        kinds, counts = np.array([*contexts, *arms], np.int64).T
         return Encoding(
-            len(self.context),
-            np.array(context_kinds + tuple(kinds), np.int64),
+            len(contexts),
+            np.ascontiguousarray(kinds),
             np.ascontiguousarray(table),
-            np.array(context_values + values, np.int64),
+            np.ascontiguousarray(counts),
+            np.array([at.start + 1 for d, at in zip(self.context, self.places, strict=True) if _may_miss(d)], np.int64),
         )
 
     @property
@@ -132,8 +147,34 @@ class Problem(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True
         return {label: k for k, label in enumerate(self.arm.labels)}
 
     @cached_property
-    def _context_fields(self) -> tuple[tuple[Dimension, str], ...]:
+    def _context_fields(self) -> tuple[tuple[Any, str], ...]:
         return tuple((d, f"context[{d.name!r}]") for d in self.context)
+
+    @cached_property
+    def places(self) -> tuple[slice, ...]:
+        """Where the coordinates of each dimension of a context stand in a point.
+
+        >>> from paretozoom import Finite, Vector
+        >>> Problem([Real("hour"), Vector("prompt", 3)], Finite(["a", "b"]), [Objective("r")]).places
+        (slice(0, 1, None), slice(1, 4, None))
+        """
+        ends = list(itertools.accumulate((len(d.coordinates) for d in self.context), initial=0))
+        return tuple(slice(*pair) for pair in itertools.pairwise(ends))
+
+    @cached_property
+    def holds_lists(self) -> bool:
+        """Whether a context in plain types holds lists: vectors."""
+        return any(isinstance(d, Vector) for d in self.context)
+
+    @cached_property
+    def _fills(self) -> bool:
+        """Whether a dimension of the context writes its coordinates itself."""
+        return any(d.fills for d in self.context)
+
+    @cached_property
+    def _reading(self) -> tuple[tuple[str, ...], tuple[tuple[Any, str], ...], bool]:
+        """What every context is read by, in one place for speed."""
+        return self._context_names, self._context_fields, self._fills
 
     @cached_property
     def _arm_names(self) -> tuple[str, ...]:
@@ -149,13 +190,37 @@ class Problem(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True
 
     def encode_context(self, context: Values, point: Floats) -> dict[str, Any]:
         """Write a context's coordinates to the head of `point`; returns the context by name, in plain types."""
-        values = _in_order("context", self._context_names, context)
+        names, fields, fills = self._reading
+        if fills:
+            return self._fill_context(context, point)
+        values = _in_order("context", names, context)
         plain: dict[str, Any] = {}
-        for j, (dimension, field) in enumerate(self._context_fields):
+        for j, (dimension, field) in enumerate(fields):
             value = values[j]
             point[j] = dimension.encode(value, field)
             plain[dimension.name] = value if type(value) is float else dimension.plain(value)
         return plain
+
+    def _fill_context(self, context: Values, point: Floats) -> dict[str, Any]:
+        if self._is_one_vector(context):
+            context = [context]
+        values = _in_order("context", self._context_names, context)
+        plain: dict[str, Any] = {}
+        for (dimension, field), place, value in zip(self._context_fields, self.places, values, strict=True):
+            if dimension.fills:
+                plain[dimension.name] = dimension.fill(value, field, point[place])
+            else:
+                point[place] = dimension.encode(value, field)
+                plain[dimension.name] = dimension.plain(value)
+        return plain
+
+    def _is_one_vector(self, context: Any) -> bool:
+        """Whether a context is a bare vector: all that there is in contexts."""
+        if len(self.context) > 1 or not isinstance(self.context[0], Vector):
+            return False
+        if isinstance(context, np.ndarray):
+            return context.ndim == 1 and context.dtype.kind != "O"
+        return isinstance(context, (list, tuple)) and len(context) == self.context[0].size > 1
 
     def encode_arm(self, arm: Any, point: Floats) -> int:
         """Write an arm's coordinates to the tail of `point`; returns its number if arms are finitely many, else -1."""
@@ -178,13 +243,16 @@ class Problem(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True
 
     def decode_context(self, point: Floats) -> dict[str, Any]:
         """The context of a point, in the user's units."""
-        return {d.name: d.decode(point[j]) for j, d in enumerate(self.context)}
+        if self._fills:
+            parts = zip(self._context_fields, self.places, strict=True)
+            return {d.name: d.read(point[at]) if d.fills else d.decode(point[at.start]) for (d, _), at in parts}
+        return {d.name: d.decode(point[j]) for j, (d, _) in enumerate(self._context_fields)}
 
     def decode_arm(self, number: int, point: Floats) -> Any:
         """The arm of a point (or of a finite arm's number), in the user's units."""
         if isinstance(self.arm, Finite):
             return self.arm.labels[number]
-        start = len(self.context)
+        start = self.encoding.context
         return {d.name: d.decode(float(point[start + j])) for j, d in enumerate(self.arm)}
 
     def encode_reward(self, reward: Values, out: Floats) -> int:
@@ -218,8 +286,23 @@ class Problem(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True
         return {o.name: o.decode(float(v)) for o, v in zip(self.objectives, values, strict=True)}
 
 
-def _values(dimension: Dimension) -> int:
-    return -dimension.values if dimension.kind == CATEGORICAL else dimension.values
+def _may_miss(dimension: Any) -> bool:
+    return isinstance(dimension, Real) and dimension.missing
+
+
+def _check_playable(dimension: Any) -> None:
+    """Refuse, in an arm, what only contexts can be."""
+    for has, what in (
+        (
+            isinstance(dimension, Vector),
+            "is a Vector, expected Real or Integer or Categorical; a Vector is for contexts",
+        ),
+        (getattr(dimension, "missing", False), "may be missing, but what is played always has a value"),
+        (getattr(dimension, "other", False), "takes other values, but only what is listed can be played"),
+        (getattr(dimension, "outside", "refuse") != "refuse", "clips, but nothing outside of its bounds is played"),
+    ):
+        if has:
+            raise Refused(f"arm: {dimension.name!r} {what}")
 
 
 def _check_members(field: str, members: Any, types: tuple[type, ...]) -> None:
@@ -228,6 +311,8 @@ def _check_members(field: str, members: Any, types: tuple[type, ...]) -> None:
     if not isinstance(members, tuple):
         raise Refused(f"{field}: {members!r} given, expected a list of {expected}{remedy}")
     for member in members:
+        if field == "arm":
+            _check_playable(member)
         if not isinstance(member, types):
             article = "an" if expected.startswith("O") else "a"
             raise Refused(f"{field}: {member!r} is not {article} {expected}{remedy}")

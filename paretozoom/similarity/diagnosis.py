@@ -290,4 +290,6 @@ def _gain(finer: Floats, coarser: Floats, error: Floats) -> float:
 
 
 def _short(value: Any) -> str:
+    if isinstance(value, list):
+        return f"({len(value)} numbers)"
     return f"{value:.3g}" if isinstance(value, float) else str(value)

@@ -15,10 +15,18 @@ import numpy as np
 
 from paretozoom.kernels.core import kinds
 from paretozoom.problem import Encoding, Problem
-from paretozoom.problem.dimensions import Categorical, Finite, Floats, Integer, Ints, number_of
+from paretozoom.problem.dimensions import Categorical, Finite, Floats, Integer, Ints, Real, number_of
+from paretozoom.problem.vector import Vector
 from paretozoom.records import Refused
 
 Distance = Callable[[Floats, Floats], float]
+# What a number and whether it is missing contribute to their gap, by the norm: of a linear and of a periodic number.
+# A missing one lies in the middle, up to 1/2 from a linear number and up to 1 from a periodic one; at most 1 in all.
+MISSING: dict[float, tuple[tuple[float, float], tuple[float, float]]] = {
+    1.0: ((1.0, 0.5), (0.5, 0.5)),
+    2.0: ((1.0, 0.75), (0.5, 0.5)),
+    math.inf: ((1.0, 1.0), (1.0, 1.0)),
+}
 KERNEL_NORMS = {1.0: kinds.NORM_ONE, 2.0: kinds.NORM_TWO, math.inf: kinds.NORM_MAX}
 
 
@@ -30,6 +38,10 @@ class Similarity:
       weighted gap (inf); a gap is 0 or 1 for categories and goes the shorter way round for periodic coordinates;
     - an entry of `matrix`, one row and column for each context-arm pair, contexts before arms;
     - what `function` says of the two points, compiled if it can be.
+
+    A vector counts as one coordinate whose gap is its Euclidean distance divided by the largest there is. A number
+    that may be missing counts as one too: two missing ones are alike, and one is far from every number, 0.86 or more
+    (1/2 for norm 1). If it is periodic that is 0.7 or more (1/2), and two numbers are nearer by the same factor.
 
     Without arguments it is the root mean square; with one real context and one real arm that is the D of the paper's
     Appendix D. A scale of L makes Assumption 1 hold for expected rewards that change up to L times as fast as the
@@ -46,7 +58,9 @@ class Similarity:
 
     encoding: Encoding
     norm: float
-    weights: Floats  # (dim,)
+    weights: Floats  # of each dimension, and of each feature of finite arms
+    shares: Floats  # (dim,) of each coordinate in the gap of its dimension, squared for norm 2
+    owners: Ints  # (dim,) the dimension of each coordinate
     scale: float
     matrix: Floats | None = None
     function: Distance | None = None
@@ -69,10 +83,14 @@ class Similarity:
         number = number_of(scale, "similarity: scale")
         if number <= 0:
             raise Refused(f"similarity: scale {scale!r} is not positive")
+        power = _checked_norm(norm)
+        shares = shares_of(problem, power)
         found = cls(
             problem.encoding,
-            _checked_norm(norm),
+            power,
             _checked_weights(problem, weights),
+            np.concatenate(shares),
+            np.repeat(np.arange(len(shares)), [len(share) for share in shares]),
             number,
             None if matrix is None else _checked_matrix(problem, matrix),
             None if function is None else _checked_function(function),
@@ -110,8 +128,9 @@ class Similarity:
         """(dim,) What each coordinate's gap, squared for norm 2, is multiplied with."""
         scale = self.scale * self.scale if self.norm == 2 else self.scale
         # Not `sum`, which newer versions of Python round differently.
-        whole = max(self.weights.tolist()) if self.norm == math.inf else reduce(add, self.weights.tolist())
-        return np.array([scale * (weight / whole) for weight in self.weights.tolist()])
+        weights = self.weights.tolist()
+        whole = max(weights) if self.norm == math.inf else reduce(add, weights)
+        return np.array([scale * (weight / whole) for weight in weights])[self.owners] * self.shares
 
     @cached_property
     def _callable(self) -> Any:
@@ -208,18 +227,41 @@ def _checked_norm(norm: Any) -> float:
     return float(norm)
 
 
+def shares_of(problem: Problem, norm: float) -> list[Floats]:
+    """What the coordinates of each dimension contribute to its gap, which is at most 1; squared for norm 2.
+
+    >>> from paretozoom import Objective, Real
+    >>> task = Problem(context=[Vector("v", 4)], arm=[Real("y")], objectives=[Objective("r")])
+    >>> [share.tolist() for share in shares_of(task, 2)]
+    [[0.25, 0.25, 0.25, 0.25], [1.0]]
+    """
+    shares: list[Floats] = []
+    for dimension in problem.context:
+        if isinstance(dimension, Vector) and norm != 2:
+            raise Refused(
+                f"similarity: norm {norm:g} given, but the distance of the vector {dimension.name!r} is Euclidean; "
+                "expected norm 2"
+            )
+        if isinstance(dimension, Real) and dimension.missing:
+            shares.append(np.array(MISSING[norm][dimension.periodic]))
+        else:
+            own = dimension.diameter**-2.0 if isinstance(dimension, Vector) else 1.0
+            shares.append(np.full(len(dimension.coordinates), own))
+    return shares + [np.ones(1)] * (problem.dim - problem.encoding.context)
+
+
 def _checked_weights(problem: Problem, weights: Any) -> Floats:
-    names = [d.name for d in problem.context]
-    names += ["arm"] * (problem.dim - len(names)) if isinstance(problem.arm, Finite) else [d.name for d in problem.arm]
+    names, arms = [d.name for d in problem.context], problem.dim - problem.encoding.context
+    names += ["arm"] * arms if isinstance(problem.arm, Finite) else [d.name for d in problem.arm]
     if weights is None:
-        return np.ones(problem.dim)
+        return np.ones(len(names))
     if isinstance(weights, Mapping):
         unknown = [name for name in weights if name not in names]
         if unknown:
             raise Refused(f"similarity: weights: {unknown[0]!r} is not one of {names!r}")
         weights = [weights.get(name, 1) for name in names]
-    if isinstance(weights, str) or not isinstance(weights, (Sequence, np.ndarray)) or len(weights) != problem.dim:
-        raise Refused(f"similarity: weights {weights!r} are not {problem.dim} numbers, one for each of {names!r}")
+    if isinstance(weights, str) or not isinstance(weights, (Sequence, np.ndarray)) or len(weights) != len(names):
+        raise Refused(f"similarity: weights {weights!r} are not {len(names)} numbers, one for each of {names!r}")
     numbers = np.array([number_of(w, f"similarity: weights[{n!r}]") for n, w in zip(names, weights, strict=True)])
     for name, weight in zip(names, numbers, strict=True):
         if weight <= 0:

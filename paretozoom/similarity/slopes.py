@@ -41,13 +41,18 @@ class Rewards(NamedTuple):
 
 
 class Space:
-    """The coordinates that cells divide, and those whose values they never mix: categories, all under a matrix."""
+    """The coordinates that cells divide, and those whose values they never mix: categories, all under a matrix.
+
+    Cells divide no vector: it has too many coordinates. They mix vectors, and know the mean and extent of these.
+    """
 
     def __init__(self, similarity: Similarity, points: Floats) -> None:
         encoding = similarity.encoding
         fixed = (encoding.kinds == CATEGORICAL) | (similarity.matrix is not None)
         self.similarity = similarity
-        self.axes = np.flatnonzero(~fixed)
+        vectors = np.bincount(similarity.owners[~fixed], minlength=len(similarity.weights))[similarity.owners] > 1
+        self.mixed = np.flatnonzero(~fixed)
+        self.axes = np.flatnonzero(~fixed & ~vectors)
         self.wraps = encoding.kinds[self.axes] == PERIODIC
         self.fixed = np.flatnonzero(fixed)
         self.values, label = np.unique(points[:, self.fixed], axis=0, return_inverse=True)
@@ -94,7 +99,7 @@ class Cells:
         self.centre = np.empty((len(self.number), rewards.point.shape[1]))
         self.extent = np.zeros_like(self.centre)
         self.centre[:, space.fixed] = space.values[self.number // 2 ** sum(levels)]
-        for axis in space.axes:
+        for axis in space.mixed:
             place = rewards.point[:, axis]
             mean = np.bincount(number, place, minlength=every)[self.number] / n
             square = np.bincount(number, place * place, minlength=every)[self.number] / n
@@ -160,7 +165,7 @@ class Cells:
         total = np.zeros(len(one))
         for sign in (*signs, *(-sign for sign in signs)):
             at = self.centre + sign * self.extent
-            at[:, self.space.axes] = np.clip(at[:, self.space.axes], 0.0, 1.0)
+            at[:, self.space.mixed] = np.clip(at[:, self.space.mixed], 0.0, 1.0)
             total += self.space.apart(at[one], at[other])
         return total / (2 * len(signs))
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paretozoom import PCZ, Categorical, Finite, Integer, Objective, Problem, Real
+from paretozoom import PCZ, Categorical, Finite, Integer, Objective, Problem, Real, Vector
 from paretozoom.kernels.zooming import balls, distances
 from paretozoom.problem.dimensions import Floats
 from paretozoom.similarity import Similarity
@@ -29,6 +29,16 @@ PROBLEMS = {
         arm=Finite(["s", "m", "l"], features=[[1, 0], [2, 5], [9, 1]]),
         objectives=REWARD,
     ),
+    "gaps": Problem(
+        context=[
+            Real("x", missing=True),
+            Real("hour", 0, 24, periodic=True, missing=True),
+            Categorical("c", ["a", "b"], other=True),
+        ],
+        arm=[Real("y")],
+        objectives=REWARD,
+    ),
+    "vector": Problem(context=[Vector("v", 3), Real("x", missing=True)], arm=Finite(["s", "m"]), objectives=REWARD),
     "labels": Problem(context=[Categorical("c", ["a", "b"])], arm=Finite(["s", "m", "l"]), objectives=REWARD),
     "no-context": Problem(context=[], arm=[Integer("n", 0, 3), Categorical("c", ["a", "b"])], objectives=REWARD),
 }
@@ -45,6 +55,8 @@ def random_points(problem: Problem, n: int, seed: int) -> Floats:
         if values:
             chosen = rng.integers(abs(values), size=n)
             points[:, j] = chosen / (values - 1) if values > 0 else chosen
+    for j in encoding.missing:
+        points[points[:, j] == 1, j - 1] = 0.5
     if len(encoding.arms):
         points[:, encoding.context :] = encoding.arms[rng.integers(len(encoding.arms), size=n)]
     return points
@@ -67,6 +79,28 @@ def test_it_is_a_metric_of_diameter_one(name: str, seed: int) -> None:
 def test_the_diameter_is_reached(name: str) -> None:
     points = random_points(PROBLEMS[name], 400, 0)
     assert Similarity.of(PROBLEMS[name]).distances(points, points).max() > 0.9
+
+
+@pytest.mark.parametrize(("norm", "least"), [(1, 0.5), (2, 0.75**0.5), (math.inf, 1.0)])
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_a_missing_number_is_far_from_every_number(norm: float, least: float, x: float, other: float) -> None:
+    task = Problem(context=[Real("x", missing=True)], arm=Finite(["a"]), objectives=REWARD)
+    similarity = Similarity.of(task, norm=norm, weights={"arm": 1e-9})
+    known, another, missing = (np.array([[*place, 0.0]]) for place in ((x, 0), (other, 0), (0.5, 1)))
+    assert similarity.distances(known, another)[0, 0] == pytest.approx(abs(x - other), abs=1e-6)
+    assert least - 1e-6 <= similarity.distances(known, missing)[0, 0] <= 1
+    assert similarity.distances(missing, missing)[0, 0] == 0
+
+
+@pytest.mark.parametrize("norm", [1, 2, math.inf])
+def test_a_missing_hour_is_no_further_than_the_whole(norm: float) -> None:
+    task = Problem(context=[Real("h", 0, 24, periodic=True, missing=True)], arm=Finite(["a"]), objectives=REWARD)
+    similarity = Similarity.of(task, norm=norm, weights={"arm": 1e-9})
+    points = np.array([[h, 0, 0] for h in np.linspace(0, 1, 25)] + [[0.5, 1, 0]])
+    apart = similarity.uncut(points[:, None], points[None])
+    assert apart.max() <= 1
+    assert apart[-1, :-1].min() >= 0.5 - 1e-6
+    assert apart[0, 12] >= 0.5 - 1e-6
 
 
 @given(st.lists(st.floats(0, 1), min_size=4, max_size=4))

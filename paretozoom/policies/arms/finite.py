@@ -13,7 +13,7 @@ import numpy.typing as npt
 from paretozoom.kernels.arms import table
 from paretozoom.policies.compiled import CompiledPolicy
 from paretozoom.policies.fronts import Piece, described, learned_numbers
-from paretozoom.policies.parameters import checked_count, checked_problem, scalarisation
+from paretozoom.policies.parameters import checked_count, checked_problem, in_words, scalarisation
 from paretozoom.policies.snapshots import checked_array
 from paretozoom.problem import Problem
 from paretozoom.problem.dimensions import Finite, Floats, Ints
@@ -95,7 +95,10 @@ class FiniteArms(CompiledPolicy):
         self.divisions = _divisions(problem, checked_count(cells, "cells"))
         self.copies = math.prod(self.divisions)
         if self.copies > MOST_CELLS:
-            raise Refused(f"cells: {self.copies} context cells, expected at most {MOST_CELLS}")
+            raise Refused(
+                f"cells: {in_words(self.copies)} context cells, as contexts have {len(self.divisions)} numbers that "
+                f"are divided; {self.name} can handle {MOST_CELLS}"
+            )
         told = {**parameters, "arms": arms, "within": within} if grid is None else parameters
         super().__init__(problem, seed=seed, parameters=told)
         if self.weights:

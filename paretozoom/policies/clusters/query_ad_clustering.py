@@ -15,7 +15,7 @@ from paretozoom.kernels.clusters import phase_cover
 from paretozoom.kernels.clusters import query_ad_clustering as qac
 from paretozoom.policies.arms.finite import Grid, Scalarised
 from paretozoom.policies.fronts import Piece, described, learned_numbers, on_front
-from paretozoom.policies.parameters import check_scaled, checked_positive, checked_problem, scalarisation
+from paretozoom.policies.parameters import check_scaled, checked_positive, checked_problem, in_words, scalarisation
 from paretozoom.policies.snapshots import checked_array
 from paretozoom.policies.summary import Summary
 from paretozoom.problem import Problem
@@ -80,7 +80,10 @@ class QueryAdClustering(Scalarised):
         self.dimensions = sum(dimensions) + 2.0
         rows = _count_rows(problem, phase_cover.parts_in(LONGEST_PHASE, self.dimensions))
         if rows >= 1 << 62:
-            raise Refused(f"problem: {rows} cells of contexts and arms, expected fewer than 2^62")
+            raise Refused(
+                f"problem: {in_words(rows)} cells of contexts and arms, as these have {len(ordered)} numbers that are "
+                "divided; expected fewer than 2^62 cells"
+            )
         super().__init__(
             problem,
             grid=Grid(encoding.arms, np.zeros(encoding.arms.shape[1])),

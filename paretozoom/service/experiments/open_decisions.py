@@ -46,12 +46,15 @@ class OpenDecision(NamedTuple):
 
 
 def digest_of(decision: Decision) -> int:
-    """Eight bytes that tell a decision from others.
+    """Eight bytes that tell a decision from others, in whatever order its names come.
 
     >>> digest_of(Decision(0, {}, "a", 0.5, 0)) == digest_of(Decision(0, {}, "a", 0.5, 1))
     False
+    >>> digest_of(Decision(0, {"x": 1, "a": 2}, "a", 1, 0)) == digest_of(Decision(0, {"a": 2, "x": 1}, "a", 1, 0))
+    True
     """
-    return int.from_bytes(hashlib.blake2b(msgspec.json.encode(decision), digest_size=8).digest(), "little")
+    text = msgspec.json.encode(decision, order="sorted")  # as snapshots are written
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little")
 
 
 class OpenDecisions:

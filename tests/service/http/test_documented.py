@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from paretozoom import Categorical, Client, Finite, Integer, Objective, Problem, Real
+from paretozoom import Categorical, Client, Finite, Integer, Objective, Problem, Real, Vector
 from paretozoom.service.app import create_app
 from paretozoom.store import open_store
 from tests.service.crashing import serving
@@ -73,9 +73,10 @@ def test_the_examples_of_a_problem_make_problems() -> None:
     either, finite, objectives = map(examples_of, ("context, arm", "arm, instead of a list", "objectives"))
     seen: set[type] = set()
     for arm in (either, *finite):
-        problem = msgspec.convert({"context": either, "arm": arm, "objectives": objectives}, Problem)
+        contexts = [*either, *examples_of("context")]
+        problem = msgspec.convert({"context": contexts, "arm": arm, "objectives": objectives}, Problem)
         seen |= {type(one) for one in (*problem.context, problem.arm, *problem.objectives)}
-    assert seen == {Real, Integer, Categorical, Finite, Objective, tuple}
+    assert seen == {Real, Integer, Categorical, Vector, Finite, Objective, tuple}
 
 
 def test_the_limits_are_those_of_the_code() -> None:

@@ -47,6 +47,16 @@ def test_an_imported_experiment_goes_on_bit_for_bit(client: Service, policy: str
     refused(client.put(f"{ALL}/copy-of-{policy}/snapshot", content=data.content), 409, "exists already")
 
 
+def test_names_need_not_be_in_order(client: Service) -> None:
+    dimensions = [{"type": "real", "name": name} for name in "yxz"]
+    experiment = begin(client, problem={**PLAIN, "context": dimensions[:2], "arm": dimensions})
+    made = experiment.post("/decisions", {"context": {"y": 0.5, "x": 0.25}}).json()
+    answer = client.put(f"{ALL}/out-of-order/snapshot", content=experiment.get("/snapshot").content)
+    assert answer.status_code == 201, answer.text
+    copy = Remote(client, "out-of-order")
+    assert copy.get(f"/decisions/{made['id']}").json()["decision"] == made
+
+
 def test_a_snapshot_may_be_larger_than_other_bodies(tmp_path: Path, lightly: None) -> None:
     with serving(tmp_path, limits=Limits(body=2_000)) as service:
         experiment = begin(service)
