@@ -153,8 +153,8 @@ class Experiment:
             self.epochs.begin(first.event.epoch, 0)
         self._objectives = len(self.problem.objectives)
 
-    def fold(self, entry: Entry) -> None:
-        """Take in the next entry of the log."""
+    def fold(self, entry: Entry, *, finish: bool = True) -> None:
+        """Take in the next entry of the log; without `finish`, that is to be called before anything else."""
         if entry.seq != self.seq + 1:
             raise Refused(f"log {self.name!r}: entry {entry.seq} comes after {self.seq}")
         event = entry.event
@@ -204,18 +204,27 @@ class Experiment:
         elif not isinstance(event, (Removed, Ticked)):
             raise Refused(f"log {self.name!r}: entry {entry.seq} is {event!r}, which no experiment has")
         self.seq, self.time = entry.seq, max(self.time, entry.time)
+        if finish and self.policy.unfinished:
+            self.finish()
+
+    def finish(self) -> None:
+        """Learn what folding an entry has left, as it may take long."""
+        self._let_learn(self.policy.finish)
+
+    def _let_learn(self, learn: Callable[[], None]) -> None:
+        try:
+            learn()
+        except Refused:
+            raise
+        except Exception:  # of the operator's own policy, to which the reward counts as told
+            log.exception("a policy failed to learn", extra={"experiment": self.name, "entry": self.seq})
 
     def _bits(self, reward: Iterable[str]) -> int:
         return sum(1 << self.problem.objective_names.index(name) for name in reward)
 
     def _reward(self, number: int, reward: dict[str, float]) -> None:
         told = self.reward_of(number)
-        try:
-            self.policy.replay(Told(number, reward))
-        except Refused:
-            raise
-        except Exception:  # of the operator's own policy, to which the reward counts as told
-            log.exception("a policy failed to learn", extra={"experiment": self.name, "decision": number})
+        self._let_learn(lambda: self.policy.replay(Told(number, reward), finish=False))
         self._at_hand[number] = {**told, **reward}
         for name, value in reward.items():
             self.counts.totals[name] = self.counts.totals.get(name, 0.0) + value

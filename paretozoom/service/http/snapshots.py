@@ -26,7 +26,7 @@ GIVEN = ("problem", "policy", "parameters", "seed", "wait", "default")
 async def export_snapshot(name: Named, state: State) -> Response[bytes]:
     """The whole state, as safetensors with a JSON header, open decisions included."""
     experiments: LiveExperiments = state.experiments
-    experiment = experiments.find(name)
+    experiment = await experiments.find_at_rest(name)
     snapshot, numbers = experiment.dump(), experiment.open_decisions.numbers()
 
     def encoded() -> bytes:
@@ -67,5 +67,5 @@ async def import_snapshot(name: Named, request: AnyRequest, state: State) -> Exp
         raise Refused(f"snapshot: experiment: {error}") from error
     check_default(found.problem, found.default)
     created = msgspec.structs.replace(found, by=caller_of(request).id, snapshot=True)
-    experiment = await experiments.create(name, created, loaded, carried)
-    return ExperimentAnswer.of(experiment, experiments.get(name).compiled)
+    await experiments.create(name, created, loaded, carried)
+    return ExperimentAnswer.of(experiments.get(name))

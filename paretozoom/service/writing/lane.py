@@ -172,6 +172,8 @@ class Lane:
         longest = whole = 0.0
         began = time.perf_counter()
         for _ in self.live.commit(pending):
+            if pending.experiment.policy.unfinished:
+                await self.live.finish(pending.experiment, self._experiments.learning_threads)
             took = time.perf_counter() - began
             longest, whole = max(longest, took), whole + took
             await self._pause()

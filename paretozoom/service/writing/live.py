@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -34,7 +35,16 @@ SECONDS_BETWEEN_TICKS = 6 * 3_600.0
 AT_ONCE = 20  # decisions that are closed or put away in one step
 LATE_AT_ONCE = 1_000  # decisions that expire in one transaction
 SECONDS_WITHOUT_CHECK = 1.0  # after the store was written to
+QUICK = 0.001  # seconds that learning may take on the loop
 READERS = 4  # threads that read the store, or encode a copy
+
+
+class AboutPolicy(NamedTuple):
+    """What a policy says of itself."""
+
+    seed: int
+    notes: list[str]
+    nbytes: int
 
 
 class LiveExperiment:
@@ -52,24 +62,53 @@ class LiveExperiment:
         self.read_at = 0.0  # when it was last read from the log
         self.compiled = False
         self.looked_at_clock = False  # in this run
+        self.learning: asyncio.Future[None] | None = None  # in another thread, which holds the policy
+        self._learns_quickly: bool | None = None  # as far as is known
+        self._about: AboutPolicy | None = None
         self._rests_until = 0.0  # nothing is done unasked before
 
     def resume(self, experiment: Experiment, snapshot_seq: int) -> None:
         """Go on from a state that was read from the log."""
         self.experiment, self.snapshot_seq = experiment, snapshot_seq
+        self._about = None
         self.fairness = self.fairness or RecentFairness(experiment.problem)
 
     def commit(self, pending: Pending) -> Iterator[None]:
-        """Take in events that were written down, step by step."""
+        """Take in events that were written down, step by step; after each, its experiment may have to `finish`."""
         experiment = pending.experiment
         for event in pending.events:
-            experiment.fold(Entry(experiment.seq + 1, pending.now, event))
+            experiment.fold(Entry(experiment.seq + 1, pending.now, event), finish=False)
             if isinstance(event, Decided):
                 self._latest = event.decision, pending.now
             yield
         while experiment.put_away(at_once=AT_ONCE):
             yield
         self.looked_at_clock = True
+
+    async def finish(self, experiment: Experiment, threads: ThreadPoolExecutor) -> None:
+        """Learn what an event has left; in a thread, unless that never took long.
+
+        Where it is done changes nothing of what is learned, as nothing else is done to the experiment meanwhile.
+        """
+        began = time.perf_counter()
+        if self._learns_quickly:
+            experiment.finish()
+        else:
+            self.about_policy()
+            self.learning = asyncio.get_running_loop().run_in_executor(threads, experiment.finish)
+            try:
+                await self.learning
+            finally:
+                self.learning = None
+        quick = time.perf_counter() - began < QUICK
+        self._learns_quickly = quick and self._learns_quickly is not False
+
+    def about_policy(self) -> AboutPolicy:
+        """What the policy says of itself; while it learns in another thread, what it said before."""
+        policy = self.state().policy
+        if self._about is None or self.learning is None:
+            self._about = AboutPolicy(policy.seed, policy.notes, policy.nbytes)
+        return self._about
 
     def sample_fairness(self) -> None:
         """Look where the latest decision fell; called when everybody has an answer."""
@@ -129,7 +168,7 @@ class LiveExperiment:
 class LiveExperiments:
     """All experiments of a store.
 
-    They are used on one event loop. Only the store is used in other threads: an experiment never is.
+    They are used on one event loop. In other threads the store is used, and an experiment only learns what takes long.
     """
 
     def __init__(self, store: Store, limits: Limits | None = None, *, now: Callable[[], float] | None = None) -> None:
@@ -144,6 +183,7 @@ class LiveExperiments:
         self._store_thread = ThreadPoolExecutor(1, "paretozoom-store")
         self._reading_threads = ThreadPoolExecutor(READERS, "paretozoom-read")
         self._compiling_thread = ThreadPoolExecutor(1, "paretozoom-compile")
+        self.learning_threads = ThreadPoolExecutor(self.limits.experiments, "paretozoom-learn")  # made when needed
         self._compilations: dict[tuple[object, ...], asyncio.Future[None]] = {}  # by kind
         self._creating = asyncio.Lock()
         self._stopping = False
@@ -175,6 +215,7 @@ class LiveExperiments:
         self._store_thread.shutdown()
         self._reading_threads.shutdown(wait=False, cancel_futures=True)
         self._compiling_thread.shutdown(wait=False, cancel_futures=True)
+        self.learning_threads.shutdown(wait=False)
 
     async def in_store_thread(self, function: Callable[..., Answer], *arguments: Any) -> Answer:
         """Call what uses the store, one call after another."""
@@ -216,6 +257,16 @@ class LiveExperiments:
     def find(self, name: str) -> Experiment:
         """An experiment to look at; whoever changes it submits to the writer."""
         return self.get(name).ready()
+
+    async def find_at_rest(self, name: str) -> Experiment:
+        """An experiment whose policy can be asked what it learned: not while it learns in another thread."""
+        try:
+            async with asyncio.timeout(self.limits.seconds_to_answer):
+                while (learning := self.get(name).learning) is not None:
+                    await asyncio.wait([learning])
+        except TimeoutError:
+            raise Declined(503, f"experiment {name!r}: is learning, which takes long") from None
+        return self.find(name)
 
     async def entries_about(self, name: str, number: int) -> list[Entry]:
         """All that the log says of a decision."""
