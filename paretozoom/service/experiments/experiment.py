@@ -147,6 +147,7 @@ class Experiment:
         self.open_decisions = OpenDecisions()
         self._at_hand: dict[int, dict[str, float]] = {}  # of open decisions that the policy has: what was told
         self.lost: set[int] = set()  # of which the log no longer says what was decided; not a part of the state
+        self.positions: list[float | None] = []  # of recent decisions on their fronts; not a part of the state
         self.counts = Counts()
         self.epochs = Epochs()
         if first.event.epoch is not None:

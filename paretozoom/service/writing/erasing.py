@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 
 from paretozoom.records import Refused
 from paretozoom.service.experiments.experiment import Experiment
+from paretozoom.service.experiments.fairness import with_positions
 from paretozoom.service.writing.live import LiveExperiment, LiveExperiments
 from paretozoom.store import Addition, Entry, Store
 from paretozoom.store.events import Cancelled, Carried, Decided, Event, Expired, Removed, Rewarded
@@ -41,7 +42,7 @@ async def erase(experiments: LiveExperiments, live: LiveExperiment, numbers: Ite
     open_ones = live.ready().open_decisions
     events: list[Event] = [Cancelled(number) for number in sorted(wanted) if number in open_ones]
     events.append(Removed(by, "erasure", tuple(seqs)))
-    after, addition = _with_snapshot(live, events, experiments.now())
+    after, addition = await _with_snapshot(experiments, live, events)
     await experiments.in_store_thread(store.erase, addition, seqs)
     live.resume(after, after.seq)
     return len(seqs)
@@ -53,7 +54,7 @@ async def prune(experiments: LiveExperiments, live: LiveExperiment, before: floa
     first, last = await experiments.in_store_thread(_old_entries, store, live, before)
     if last < first:
         return 0
-    after, addition = _with_snapshot(live, [Removed(by, "retention", (first, last))], experiments.now())
+    after, addition = await _with_snapshot(experiments, live, [Removed(by, "retention", (first, last))])
     await experiments.in_store_thread(store.prune, addition, last)
     live.resume(after, after.seq)
     return last - first + 1
@@ -66,15 +67,23 @@ async def delete(experiments: LiveExperiments, live: LiveExperiment) -> None:
     await experiments.in_store_thread(live.lock.release)
 
 
-def _with_snapshot(live: LiveExperiment, events: list[Event], now: float) -> tuple[Experiment, Addition]:
+async def _with_snapshot(
+    experiments: LiveExperiments, live: LiveExperiment, events: list[Event]
+) -> tuple[Experiment, Addition]:
     """The experiment after some events, and these with a snapshot of it; nothing has changed if that fails."""
     experiment = live.ready()
     if not experiment.policy.can_dump:
         raise Refused(f"experiment {live.name!r}: its policy cannot be saved, so its state needs the whole log")
-    copy = Experiment.load(live.name, experiment.dump().to_bytes())
-    for event in events:
-        copy.fold(Entry(copy.seq + 1, now, event))
-    return copy, Addition(live.name, experiment.seq, events, now, copy.dump().to_bytes(), pinned=True)
+    now, before, positions = experiments.now(), experiment.dump(), live.positions()
+
+    def folded() -> tuple[Experiment, bytes]:
+        copy = Experiment.load(live.name, before.to_bytes())
+        for event in events:
+            copy.fold(Entry(copy.seq + 1, now, event))
+        return copy, with_positions(copy.dump(), positions).to_bytes()
+
+    copy, data = await experiments.in_reading_thread(folded)
+    return copy, Addition(live.name, experiment.seq, events, now, data, pinned=True)
 
 
 def _entries_about(store: Store, name: str, numbers: Iterable[int]) -> list[int]:

@@ -310,7 +310,7 @@ class Lane:
         if experiment is None:
             return
         self.live.snapshot_seq = experiment.seq
-        data = await self._experiments.in_reading_thread(experiment.dump().to_bytes)
+        data = await self._experiments.in_reading_thread(self.live.to_be_saved().to_bytes)
         await self._commits.write(Addition(self.live.name, experiment.seq, (), self._experiments.now(), snapshot=data))
 
 

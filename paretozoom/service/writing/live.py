@@ -13,14 +13,14 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
-from paretozoom.records import Decision
+from paretozoom.records import Decision, Snapshot
 from paretozoom.service.access.tokens import ADMIN_LOG
 from paretozoom.service.clock import Clock
 from paretozoom.service.declined import Declined
 from paretozoom.service.experiments.compiling import TYPICAL, compile_policy, kind_of
 from paretozoom.service.experiments.epochs import new_epoch
 from paretozoom.service.experiments.experiment import Experiment, fold_all
-from paretozoom.service.experiments.fairness import RecentFairness
+from paretozoom.service.experiments.fairness import RecentFairness, with_positions
 from paretozoom.service.experiments.pending import Pending
 from paretozoom.service.limits import Limits
 from paretozoom.service.writing.health import StoreHealth
@@ -71,7 +71,7 @@ class LiveExperiment:
         """Go on from a state that was read from the log."""
         self.experiment, self.snapshot_seq = experiment, snapshot_seq
         self._about = None
-        self.fairness = self.fairness or RecentFairness(experiment.problem)
+        self.fairness = self.fairness or RecentFairness(experiment.problem, experiment.positions)
 
     def commit(self, pending: Pending) -> Iterator[None]:
         """Take in events that were written down, step by step; after each, its experiment may have to `finish`."""
@@ -122,6 +122,14 @@ class LiveExperiment:
         if self.experiment is None or not self.experiment.policy.can_dump:
             return 0
         return self.experiment.seq - self.snapshot_seq
+
+    def positions(self) -> list[float | None]:
+        """Where recent decisions fell on their fronts."""
+        return [] if self.fairness is None else self.fairness.positions
+
+    def to_be_saved(self) -> Snapshot:
+        """A snapshot as it is stored, of the state as it is now; to encode it takes long."""
+        return with_positions(self.state().dump(), self.positions())
 
     def late(self, now: float) -> list[int]:
         """Decisions whose time is over, not more than one group should close."""
