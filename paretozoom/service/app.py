@@ -119,7 +119,7 @@ async def life(app: Litestar) -> AsyncIterator[None]:
 async def _watch(tokens: Tokens, experiments: LiveExperiments) -> None:
     """See new and revoked tokens within a second; whether the store is there, and lock it again after it was away."""
     looks: list[tuple[str, Callable[[], Awaitable[None]]]] = [
-        ("tokens cannot be read", lambda: experiments.in_reading_thread(tokens.refresh, experiments.store)),
+        ("tokens cannot be read", lambda: experiments.threads.read(tokens.refresh, experiments.store)),
         ("the store cannot be held", experiments.lock_store_again),
         ("the store cannot be written to", experiments.check_store),
     ]

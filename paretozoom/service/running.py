@@ -158,7 +158,7 @@ def serve(store: Store, host: str, port: int, *, limits: Limits | None = None, a
         url = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
         _on_signals(lambda *_: sys.exit(0))
         runner.run(live())
-    if app.state.experiments.is_compiling:
+    if app.state.experiments.compilations.is_busy:
         _leave(0)  # a compiler cannot be interrupted, and nothing else is left to do
 
 

@@ -62,6 +62,6 @@ def read_export(name: str, data: bytes) -> tuple[Experiment, list[Carried]]:
     lost = experiment.bring_back(numbers, (Entry(experiment.seq, 0.0, event) for event in carried))
     if lost:
         raise Refused(f"snapshot: {FIELD}: decision {min(lost)} is not the one that is open")
-    experiment.put_away(0)
+    experiment.at_hand.put_away(0)
     waiting.clear()
     return experiment, carried

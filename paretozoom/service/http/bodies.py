@@ -10,8 +10,9 @@ from msgspec import Meta
 from paretozoom.policies import DEFAULT_POLICY
 from paretozoom.problem import Problem
 from paretozoom.service.clock import DAY
-from paretozoom.service.experiments.experiment import Counts, Experiment, Status
-from paretozoom.service.writing.live import LiveExperiment
+from paretozoom.service.experiments.experiment import Experiment
+from paretozoom.service.experiments.state import Counts, Status
+from paretozoom.service.writing.live_experiment import LiveExperiment
 
 NAME = r"^[a-z0-9][a-z0-9._-]{0,63}$(?!\n)"  # "$" alone allows a line's end after it
 REQUEST = r"^[^\x00]+$"

@@ -15,7 +15,8 @@ from msgspec import Meta
 from paretozoom.service.access.guard import needs
 from paretozoom.service.declined import Declined
 from paretozoom.service.experiments.outcomes import Outcome, declined_as_closed, history_of
-from paretozoom.service.experiments.pending import NotOpen, Pending
+from paretozoom.service.experiments.pending import Pending
+from paretozoom.service.experiments.pending_decisions import NotOpen
 from paretozoom.service.http.bodies import RequestId, Subject
 from paretozoom.service.http.shared import (
     BEFORE,

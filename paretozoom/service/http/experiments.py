@@ -15,7 +15,7 @@ from msgspec import Meta
 from paretozoom.problem import Problem
 from paretozoom.records import Refused
 from paretozoom.service.access.guard import caller_of, needs
-from paretozoom.service.experiments.experiment import make_policy
+from paretozoom.service.experiments.policies import make_policy
 from paretozoom.service.http.bodies import ExperimentAnswer, NewExperiment, NewWait
 from paretozoom.service.http.shared import ALL, ONE, WHY_NOT, AnyRequest, Named, check_default
 from paretozoom.service.writing.live import LiveExperiments

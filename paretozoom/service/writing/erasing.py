@@ -8,7 +8,8 @@ from collections.abc import Collection, Iterable
 from paretozoom.records import Refused
 from paretozoom.service.experiments.experiment import Experiment
 from paretozoom.service.experiments.fairness import with_positions
-from paretozoom.service.writing.live import LiveExperiment, LiveExperiments
+from paretozoom.service.writing.live import LiveExperiments
+from paretozoom.service.writing.live_experiment import LiveExperiment
 from paretozoom.store import Addition, Entry, Store
 from paretozoom.store.events import Cancelled, Carried, Decided, Event, Expired, Removed, Rewarded
 
@@ -36,14 +37,14 @@ async def erase(experiments: LiveExperiments, live: LiveExperiment, numbers: Ite
     beginning any more. Called between two groups of requests.
     """
     store, wanted = experiments.store, set(numbers)
-    seqs = await experiments.in_store_thread(_entries_about, store, live.name, wanted)
+    seqs = await experiments.threads.write(_entries_about, store, live.name, wanted)
     if not seqs:
         return 0
     open_ones = live.ready().open_decisions
     events: list[Event] = [Cancelled(number) for number in sorted(wanted) if number in open_ones]
     events.append(Removed(by, "erasure", tuple(seqs)))
     after, addition = await _with_snapshot(experiments, live, events)
-    await experiments.in_store_thread(store.erase, addition, seqs)
+    await experiments.threads.write(store.erase, addition, seqs)
     live.resume(after, after.seq)
     return len(seqs)
 
@@ -51,20 +52,20 @@ async def erase(experiments: LiveExperiments, live: LiveExperiment, numbers: Ite
 async def prune(experiments: LiveExperiments, live: LiveExperiment, before: float, by: str) -> int:
     """Throw away the oldest entries, as far as they are older than a moment and no open decision needs them."""
     store = experiments.store
-    first, last = await experiments.in_store_thread(_old_entries, store, live, before)
+    first, last = await experiments.threads.write(_old_entries, store, live, before)
     if last < first:
         return 0
     after, addition = await _with_snapshot(experiments, live, [Removed(by, "retention", (first, last))])
-    await experiments.in_store_thread(store.prune, addition, last)
+    await experiments.threads.write(store.prune, addition, last)
     live.resume(after, after.seq)
     return last - first + 1
 
 
 async def delete(experiments: LiveExperiments, live: LiveExperiment) -> None:
     """Throw away an experiment; its name is free again."""
-    await experiments.in_store_thread(experiments.store.delete, live.name)
+    await experiments.threads.write(experiments.store.delete, live.name)
     del experiments.by_name[live.name]
-    await experiments.in_store_thread(live.lock.release)
+    await experiments.threads.write(live.lock.release)
 
 
 async def _with_snapshot(
@@ -82,7 +83,7 @@ async def _with_snapshot(
             copy.fold(Entry(copy.seq + 1, now, event))
         return copy, with_positions(copy.dump(), positions).to_bytes()
 
-    copy, data = await experiments.in_reading_thread(folded)
+    copy, data = await experiments.threads.read(folded)
     return copy, Addition(live.name, experiment.seq, events, now, data, pinned=True)
 
 

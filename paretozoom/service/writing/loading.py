@@ -9,8 +9,9 @@ from contextlib import suppress
 import msgspec
 
 from paretozoom.records import Refused, Snapshot
-from paretozoom.service.experiments.experiment import Experiment, fold_all
+from paretozoom.service.experiments.experiment import Experiment
 from paretozoom.service.experiments.fairness import positions_in
+from paretozoom.service.experiments.folding import fold_all
 from paretozoom.store import Damaged, Entry, Store, StoreError
 from paretozoom.store.events import Created
 

@@ -12,7 +12,8 @@ from paretozoom.service.declined import Declined
 from paretozoom.service.experiments.pending import Pending
 from paretozoom.service.writing.commits import Commits, Timed
 from paretozoom.service.writing.lane import Lane
-from paretozoom.service.writing.live import LiveExperiment, LiveExperiments
+from paretozoom.service.writing.live import LiveExperiments
+from paretozoom.service.writing.live_experiment import LiveExperiment
 from paretozoom.service.writing.submission import Submission, nobody_left
 from paretozoom.store import Away
 
