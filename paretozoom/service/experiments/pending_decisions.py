@@ -13,7 +13,7 @@ from paretozoom.service.experiments.at_hand import NotAtHand
 from paretozoom.service.experiments.experiment import Experiment
 from paretozoom.service.experiments.open_decisions import OpenDecision, names_of
 from paretozoom.service.experiments.outcomes import untold_part
-from paretozoom.store.events import Activated, Cancelled, Decided, Event, Expired, Rewarded
+from paretozoom.store.events import Activated, Cancelled, Carried, Decided, Event, Expired, Rewarded
 
 
 class NotOpen(Exception):
@@ -45,7 +45,7 @@ class PendingDecisions:
         self,
         experiment: Experiment,
         now: float,
-        decided_before: Mapping[str, Decided] | None = None,
+        decided_before: Mapping[str, Carried | Decided] | None = None,
         most_open: int = 1_000_000,
         epoch: str | None = None,
     ) -> None:
@@ -81,13 +81,14 @@ class PendingDecisions:
         request: str | None = None,
         deferred: bool = False,
         subject: str | None = None,
-    ) -> Decided:
+    ) -> Carried | Decided:
         """Decide for a context; a request that was met before gets the same decision."""
         experiment = self.experiment
         if request is not None and request in self._decided_before:
             before = self._decided_before[request]
             plain = experiment.problem.encode_context(context, np.empty(experiment.problem.dim))
-            if (plain, feasible, deferred) != (before.decision.context, before.feasible, before.deferred):
+            shown = deferred if isinstance(before, Carried) else before.deferred  # it may have been shown since
+            if (plain, feasible, deferred) != (before.decision.context, before.feasible, shown):
                 raise Declined(409, f"request_id: {request!r} was used with the context {before.decision.context!r}")
             return before
         if self._status == "retired":

@@ -62,8 +62,8 @@ class DecisionAnswer(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, public: str, made: Decided | Carried) -> DecisionAnswer:
         """From what the log says."""
-        decision, request = made.decision, made.request if isinstance(made, Decided) else None
-        return cls(public, decision.context, decision.arm, decision.density, made.deferred, request)
+        decision = made.decision
+        return cls(public, decision.context, decision.arm, decision.density, made.deferred, made.request)
 
 
 class DecisionAnswers(msgspec.Struct, frozen=True):

@@ -19,7 +19,7 @@ from paretozoom.service.writing.loading import entries_about
 from paretozoom.service.writing.submission import Submission
 from paretozoom.service.writing.turns import Turn
 from paretozoom.store import Addition, Conflict, Damaged, Entry, Full, Locked, ReadOnly, Repeated, StoreError
-from paretozoom.store.events import Decided, number_of_decision
+from paretozoom.store.events import Carried, Decided, number_of_decision
 
 log = logging.getLogger("paretozoom")
 SECONDS_WITHOUT_SPACE = 1.0  # until what is due is tried again
@@ -79,7 +79,7 @@ class Groups:
             self._commits.timed("longest_event", longest)
 
     async def _prepare_whole(
-        self, group: list[Submission], late: list[int], now: float, decided_before: dict[str, Decided]
+        self, group: list[Submission], late: list[int], now: float, decided_before: dict[str, Carried | Decided]
     ) -> Pending | None:
         """As `_prepare`, with all decisions at hand that must be known whole."""
         pending = await self._prepare(group, late, now, decided_before)
@@ -89,7 +89,7 @@ class Groups:
         return pending
 
     async def _prepare(
-        self, group: list[Submission], late: list[int], now: float, decided_before: dict[str, Decided]
+        self, group: list[Submission], late: list[int], now: float, decided_before: dict[str, Carried | Decided]
     ) -> Pending | None:
         """The events that a group adds to the experiment; each submission gets its answer or its error."""
         try:
@@ -161,17 +161,17 @@ class Groups:
                 found[number].append(entry)
         return found
 
-    async def _decided_before(self, group: list[Submission]) -> dict[str, Decided]:
+    async def _decided_before(self, group: list[Submission]) -> dict[str, Carried | Decided]:
         """The decisions that were made earlier for requests of a group, by the request's id."""
         sought = {one for submission in group for one in submission.request_ids}
         if not sought:
             return {}
 
-        def find() -> dict[str, Decided]:
+        def find() -> dict[str, Carried | Decided]:
             return {
                 entry.event.request: entry.event
                 for entry in self._experiments.store.read(self.live.name, requests=sought)
-                if isinstance(entry.event, Decided) and entry.event.request is not None
+                if isinstance(entry.event, (Carried, Decided)) and entry.event.request is not None
             }
 
         return await self._experiments.threads.read(find)

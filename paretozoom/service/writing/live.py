@@ -128,7 +128,7 @@ class LiveExperiments:
         return {
             str(entry.event.request): epochs.id_of(entry.event.decision.number)
             for entry in entries
-            if isinstance(entry.event, Decided)
+            if isinstance(entry.event, (Carried, Decided))
         }
 
     async def create(
