@@ -18,8 +18,9 @@ from typing import Any
 
 from paretozoom import Finite, Objective, Problem, Real
 from paretozoom.service.experiments.compiling import compile_policy
-from paretozoom.service.experiments.experiment import Experiment, make_policy
+from paretozoom.service.experiments.experiment import Experiment
 from paretozoom.service.experiments.pending import Pending
+from paretozoom.service.experiments.policies import make_policy
 from paretozoom.service.writing.live import LiveExperiments
 from paretozoom.service.writing.writer import Writer
 from paretozoom.store import Addition, Entry, open_store
@@ -58,7 +59,7 @@ def fill(folder: Path, count: int, policy: str) -> None:
         store.append([Addition("shop", experiment.seq, events, time.time())])
         for event in events:
             experiment.fold(Entry(experiment.seq + 1, time.time(), event))
-        experiment.put_away()
+        experiment.at_hand.put_away()
     store.append([Addition("shop", experiment.seq, (), time.time(), snapshot=experiment.dump().to_bytes())])
     store.close()
 

@@ -6,7 +6,7 @@ How an arm is chosen and a reward is learned is said by `compiled.py` (kernels o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from threading import RLock
 from typing import Any, ClassVar, Self
 
@@ -74,6 +74,7 @@ class Policy:
         self._needs = self._complete
         self._given = np.empty(self._objectives)
         self._seed = checked_seed(seed)
+        self._rest: Callable[[], None] | None = None  # of learning: what `finish` does
 
     # What a subclass provides.
 
@@ -93,7 +94,10 @@ class Policy:
         """Prepare for one more reward; the last chance to raise."""
 
     def _update(self, entry: OpenDecision, given: Floats, before: int) -> None:
-        """Learn what `_encode_reward` wrote, for a decision of which the objectives `before` were told earlier."""
+        """Learn what `_encode_reward` wrote, for a decision of which the objectives `before` were told earlier.
+
+        What may take long is put in `_rest`.
+        """
         raise NotImplementedError
 
     def _begin(self, decision: Decision) -> None:
@@ -292,17 +296,44 @@ class Policy:
         with self._lock:
             return self._open.find_number(number).record()
 
-    def replay(self, event: Event) -> None:
-        """Fold one event of a log, without drawing: the state gets the bytes it had when the event happened."""
+    def replay(self, event: Event, *, finish: bool = True) -> None:
+        """Fold one event of a log, without drawing: the state gets the bytes it had when the event happened.
+
+        Without `finish`, what may take long of learning is left: whoever folds calls `finish` before anything else,
+        perhaps in another thread.
+        """
         with self._lock:
             if isinstance(event, Asked):
                 self._replay_asked(event.decision)
             elif isinstance(event, Told):
-                self._tell(self._open.find_number(event.number), event.reward)
+                self._tell(self._open.find_number(event.number), event.reward, finish)
             elif isinstance(event, Dropped):
                 del self._open[self._open.find_number(event.number).number]
             else:
                 raise Refused(f"event: {event!r} is not Asked, Told or Dropped")
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether `replay` has left something; this alone waits for no lock."""
+        return self._rest is not None
+
+    def finish(self) -> None:
+        """Learn what `replay` has left.
+
+        >>> from paretozoom import PaperTask, Random
+        >>> policy = Random(PaperTask().problem, seed=1)
+        >>> decision = policy.ask([0.5])
+        >>> policy.replay(Told(decision.number, {"first": 0.5}), finish=False)
+        >>> policy.unfinished  # of this policy nothing takes long
+        False
+        >>> policy.finish()
+        """
+        with self._lock:
+            if self._rest is not None:
+                try:
+                    self._rest()
+                finally:
+                    self._rest = None
 
     def _replay_asked(self, decision: Decision) -> None:
         known = isinstance(decision, Decision) and type(decision.number) is int
@@ -324,13 +355,15 @@ class Policy:
         self._open[decision.number] = OpenDecision.of(decision, point, self._holds_lists)
         self.number = decision.number + 1
 
-    def _tell(self, entry: OpenDecision, reward: Values) -> None:
+    def _tell(self, entry: OpenDecision, reward: Values, finish: bool = True) -> None:
         told = self._encode_reward(reward, self._given)
         if told & entry.told:
             raise told_again(self.problem, entry.number, told & entry.told)
-        self._learn(entry, told, self._given)
+        self._learn(entry, told, self._given, finish)
 
-    def _learn(self, entry: OpenDecision, told: int, given: Floats) -> None:
+    def _learn(self, entry: OpenDecision, told: int, given: Floats, finish: bool = True) -> None:
+        if self._rest is not None:
+            self.finish()
         before = entry.told
         if not self.in_parts and told != self._complete:
             given = entry.gather(given)
@@ -342,6 +375,8 @@ class Policy:
             del self._open[entry.number]
         if due:  # last: whatever it raises, no reward is learned twice
             self._update(entry, given, before)
+            if finish and self._rest is not None:
+                self.finish()
 
     # State as data.
 
@@ -365,6 +400,7 @@ class Policy:
     def dump(self, *, with_open: bool = True) -> Snapshot:
         """The whole state: what was learned, the seed, the next number and, if wanted, the open decisions."""
         with self._lock:
+            self.finish()
             more, learned = self._saved()
             records, arrays = (self._open if with_open else OpenDecisions()).dump(self._objectives)
             header = {
@@ -385,6 +421,7 @@ class Policy:
             for entry in opened.values():
                 self._check_credit(entry.decision, entry.point, "snapshot: open", learned)
             self._take(learned)
+            self._rest = None
             self._seed, self.number, self._open = seed, number, opened
 
     def _identity(self) -> dict[str, Any]:

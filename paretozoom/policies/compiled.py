@@ -82,7 +82,10 @@ class CompiledPolicy(Policy):
     def _update(self, entry: OpenDecision, given: Floats, before: int) -> None:
         self.kernel.tell(self._floats, self._ints, entry.number, entry.point, entry.credit, given, before)
         if hasattr(self.kernel, "refit") and self._ints[REFIT] == 1:
-            self._floats, self._ints = self.kernel.refit(self._floats, self._ints)
+            self._rest = self._refit
+
+    def _refit(self) -> None:
+        self._floats, self._ints = self.kernel.refit(self._floats, self._ints)
 
     def ask_many(self, contexts: Sequence[Values] | npt.NDArray[Any], *, feasible: Any = None) -> Decisions:
         """Decide for many contexts: the decisions that `ask` would make one after another, in one compiled loop.
@@ -116,6 +119,7 @@ class CompiledPolicy(Policy):
             self._tell_rows(decisions, told.tolist(), given)
             return
         columns = decisions.columns
+        self.finish()
         self._floats, self._ints = batches.tell_many(
             verbs_of(self.kernel), self._floats, self._ints, columns.number, columns.point, columns.credit, given
         )

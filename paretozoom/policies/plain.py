@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import msgspec
@@ -151,7 +151,8 @@ class PlainPolicy(Policy):
     def _update(self, entry: OpenDecision, given: Floats, before: int) -> None:
         decision = entry.record()
         pairs = zip(self.problem.objective_names, given.tolist(), strict=True)
-        self.learn(decision.context, decision.arm, {name: value for name, value in pairs if not math.isnan(value)})
+        reward = {name: value for name, value in pairs if not math.isnan(value)}
+        self._rest = partial(self.learn, decision.context, decision.arm, reward)
 
     # State as data.
 

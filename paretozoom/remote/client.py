@@ -124,17 +124,18 @@ class RemoteExperiment:
         *,
         feasible: Any = None,
         deferred: bool = False,
+        subject: str | None = None,
         fallback: Any = None,
         deadline: float | None = None,
     ) -> wire.RemoteDecision | wire.LocalDecision:
-        """A decision for a context; a deferred one waits until it is activated.
+        """A decision for a context; a deferred one waits until it is activated; by its subject it can be erased.
 
         With a `fallback`, an arm, this never fails because the service does. If there is no answer within `deadline`
         seconds, a `LocalDecision` for that arm is given: it is not in the log, and `tell` sends nothing for it. A
         decision that the service may have made all the same counts as never shown.
         """
         bounds = {} if deadline is None else {"deadline": deadline}
-        body = wire.asked(context, feasible, deferred or fallback is not None)
+        body = wire.asked(context, feasible, deferred or fallback is not None, subject)
         try:
             made = wire.decision(self._client.call("POST", f"{self._path}/decisions", body, **bounds))
         except ServiceError as error:
@@ -146,9 +147,11 @@ class RemoteExperiment:
                 self._client.call("POST", f"{self._path}/decisions/{made.id}/activate", tries=1, **bounds)
         return made
 
-    def ask_many(self, contexts: Sequence[Values], *, feasible: Any = None) -> list[wire.RemoteDecision]:
-        """Decisions for many contexts in one request."""
-        body = {"decisions": [wire.asked(context, feasible, False) for context in contexts]}
+    def ask_many(
+        self, contexts: Sequence[Values], *, feasible: Any = None, subjects: Sequence[str | None] | None = None
+    ) -> list[wire.RemoteDecision]:
+        """Decisions for many contexts in one request, each for its subject if these are given."""
+        body = wire.asked_many(contexts, feasible, subjects)
         found = self._client.call("POST", f"{self._path}/decisions/batch", body)
         return [wire.decision(answer) for answer in found["decisions"]]
 

@@ -71,12 +71,22 @@ def id_of(decision: Decision | str) -> str:
     raise RequestRefused(f"decision: {decision!r} is not one of a service, nor the id of one")
 
 
-def asked(context: Any, feasible: Any, deferred: bool) -> dict[str, Any]:
+def asked(context: Any, feasible: Any, deferred: bool, subject: str | None = None) -> dict[str, Any]:
     """A request for a decision, with an id of its own so that it can be sent again."""
     body = {"context": plain(context), "request_id": uuid.uuid4().hex}
     if feasible is not None:
         body["feasible"] = plain(feasible)
+    if subject is not None:
+        body["subject"] = subject
     return {**body, "deferred": True} if deferred else body
+
+
+def asked_many(contexts: Sequence[Any], feasible: Any, subjects: Sequence[str | None] | None) -> dict[str, Any]:
+    """Requests for many decisions, for one subject each or for none."""
+    subjects = [None] * len(contexts) if subjects is None else subjects
+    if isinstance(subjects, str) or len(subjects) != len(contexts):
+        raise RequestRefused(f"subjects: {subjects!r} given for {len(contexts)} contexts, expected one for each")
+    return {"decisions": [asked(one, feasible, False, who) for one, who in zip(contexts, subjects, strict=True)]}
 
 
 def told(decision: Decision | str, reward: Any, names: list[str]) -> dict[str, Any]:

@@ -10,10 +10,10 @@ from typing import Any
 
 from litestar import Litestar, Request, Response
 from litestar.datastructures import State
-from litestar.enums import MediaType
 from litestar.exceptions import HTTPException
 from litestar.openapi.config import OpenAPIConfig
 from litestar.openapi.spec import Components, SecurityScheme
+from litestar.types import Message, Scope
 
 import paretozoom
 from paretozoom.records import Refused
@@ -41,8 +41,9 @@ HEADERS = {
     "cache-control": "no-store",
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
 }
+ENCODED = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
 SOON = {"retry-after": "1"}
-FOR_PAGES = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
+FOR_PAGES = (b"content-security-policy", b"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
 LEFT = "client disconnected prematurely"  # in the framework's words
 SECONDS_BETWEEN_LOOKS = 1.0  # at the log of tokens
 
@@ -71,8 +72,7 @@ def create_app(
         dto=StrictBody,
         return_dto=None,
         request_max_body_size=limits.body,
-        after_request=_secure,
-        before_send=[Watched(meters, tokens, access_log).begin],
+        before_send=[_secure, Watched(meters, tokens, access_log).begin],
         openapi_config=OpenAPIConfig(
             title="paretozoom",
             version=paretozoom.__version__,
@@ -121,7 +121,7 @@ async def life(app: Litestar) -> AsyncIterator[None]:
 async def _watch(tokens: Tokens, experiments: LiveExperiments) -> None:
     """See new and revoked tokens within a second; whether the store is there, and lock it again after it was away."""
     looks: list[tuple[str, Callable[[], Awaitable[None]]]] = [
-        ("tokens cannot be read", lambda: experiments.in_reading_thread(tokens.refresh, experiments.store)),
+        ("tokens cannot be read", lambda: experiments.threads.read(tokens.refresh, experiments.store)),
         ("the store cannot be held", experiments.lock_store_again),
         ("the store cannot be written to", experiments.check_store),
     ]
@@ -134,17 +134,19 @@ async def _watch(tokens: Tokens, experiments: LiveExperiments) -> None:
                 log.warning(otherwise, extra={"error": str(error)})
 
 
-async def _secure(response: Response[Any]) -> Response[Any]:
-    if response.media_type == MediaType.HTML:
-        response.headers.setdefault("content-security-policy", FOR_PAGES)
-    for name, value in HEADERS.items():
-        response.headers.setdefault(name, value)
-    return response
+async def _secure(message: Message, _: Scope) -> None:
+    """Add the headers that every answer has, as they are sent: a response would encode them each time."""
+    if message["type"] == "http.response.start":
+        headers = list(message["headers"])
+        if any(name == b"content-type" and value.startswith(b"text/html") for name, value in headers):
+            headers.append(FOR_PAGES)
+        given = {name for name, _ in headers}
+        message["headers"] = headers + [header for header in ENCODED if header[0] not in given]
 
 
 def _answer(status: int, detail: str, more: Mapping[str, str] | None = None) -> Response[Failure]:
     also = {429: SOON, 503: SOON, 401: {"www-authenticate": "Bearer"}}.get(status, {})
-    headers = {**HEADERS, **also, **(more or {})}
+    headers = {**also, **(more or {})}
     return Response(Failure(status, detail), status_code=status, headers=headers, media_type="application/json")
 
 

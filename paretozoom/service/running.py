@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import ipaddress
 import logging
 import os
@@ -27,6 +28,7 @@ from paretozoom.store import Store
 
 log = logging.getLogger("paretozoom")
 SECONDS_OF_A_THREAD = 0.0001  # while one encodes what is written, the loop waits for the interpreter
+NEW_OBJECTS = 10_000  # until cycles among them are looked for: requests leave hardly any
 USUAL = set(vars(logging.makeLogRecord({}))) | {"message", "asctime", "color_message", "taskName"}
 
 
@@ -118,6 +120,7 @@ def serve(store: Store, host: str, port: int, *, limits: Limits | None = None, a
     log_in_json()
     sys.setswitchinterval(SECONDS_OF_A_THREAD)
     give_back_large_blocks()
+    gc.set_threshold(NEW_OBJECTS)
     limits = limits or Limits()
     app = create_app(store, limits=limits, access_log=access_log)
     connections = Connections(limits)
@@ -158,7 +161,7 @@ def serve(store: Store, host: str, port: int, *, limits: Limits | None = None, a
         url = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
         _on_signals(lambda *_: sys.exit(0))
         runner.run(live())
-    if app.state.experiments.is_compiling:
+    if app.state.experiments.compilations.is_busy:
         _leave(0)  # a compiler cannot be interrupted, and nothing else is left to do
 
 

@@ -175,7 +175,8 @@ class ClockJudged(msgspec.Struct, frozen=True, tag="clock-judged"):
 
 
 class Carried(msgspec.Struct, frozen=True, tag="carried"):
-    """A decision that was open when the experiment was exported: what it was told, when it was made and shown.
+    """A decision that was open when the experiment was exported: what it was told, when it was made and shown; for
+    which request, among which feasible arms, and whom it is about.
 
     >>> Carried(Decision(0, {}, "a", 0.5, 0), {}, False, 1.0, 1.0).deferred
     False
@@ -187,6 +188,8 @@ class Carried(msgspec.Struct, frozen=True, tag="carried"):
     made: float
     shown: float
     subject: str | None = None
+    request: str | None = None
+    feasible: Any = None
 
 
 class Erased(msgspec.Struct, frozen=True, tag="erased", omit_defaults=True):

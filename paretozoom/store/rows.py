@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from paretozoom.records import Refused
 from paretozoom.store.base import Damaged
-from paretozoom.store.events import Decided, Entry, Erased, Event, from_json, number_of_decision, to_json
+from paretozoom.store.events import Carried, Decided, Entry, Erased, Event, from_json, number_of_decision, to_json
 
 SALT = 16  # bytes
 _request = re.compile(r"[^\0\ud800-\udfff]{0,200}")  # what every kind of database can hold
@@ -112,7 +112,7 @@ def read_row(log: str, row: Any) -> Entry:
         raise Damaged(f"log {log!r}: entry {seq} is damaged; {error}", seq) from error
     if isinstance(event, Erased) and (salt or not is_digest(event.digest)):
         raise Damaged(f"log {log!r}: entry {seq} is damaged: it was erased, but not as it should be", seq)
-    made = event.request if isinstance(event, Decided) else None
+    made = event.request if isinstance(event, (Carried, Decided)) else None
     if number != number_of_decision(event) or request != made:
         raise Damaged(f"log {log!r}: entry {seq} is damaged: it is kept as if of another decision", seq)
     return Entry(seq, time, event)
@@ -125,7 +125,7 @@ def request_of(event: Event) -> str | None:
     >>> request_of(Paused("ops")) is None
     True
     """
-    if not isinstance(event, Decided) or event.request is None:
+    if not isinstance(event, (Carried, Decided)) or event.request is None:
         return None
     if not is_request(event.request):
         raise Refused(f"request: {event.request!r} is not a text of at most 200 characters without the character 0")

@@ -133,6 +133,31 @@ def test_decisions_can_be_deferred_activated_and_dropped(url: str, name: str, ki
 
 
 @both
+def test_decisions_can_be_erased_by_their_subject(url: str, name: str, kind: Any) -> None:
+    async def play() -> None:
+        service = kind(url)
+        remote = await begun(service, name)
+        one = await of(remote.ask([0.5], subject="ann"))
+        many = await of(remote.ask_many([[0.1], [0.2], [0.3]], subjects=["bob", None, "ann"]))
+        held = await of(remote.ask([0.5], subject="ann", fallback="a"))
+        for wrong in ("ann", ["ann"]):
+            with pytest.raises(Refused, match=r"subjects: .* given for 2 contexts, expected one for each"):
+                await of(remote.ask_many([[0.1], [0.2]], subjects=wrong))
+        await of(service.call("POST", f"/v1/experiments/{name}/erase", {"subjects": ["ann"]}))
+        states = []
+        for decision in (one, *many, held):
+            try:
+                await of(remote.tell(decision, [1, 0]))
+                states.append("kept")
+            except ServiceError as error:
+                states.append(error.detail.rpartition(" ")[2])
+        assert states == ["erased", "kept", "kept", "erased", "erased"]
+        await of(service.close())
+
+    asyncio.run(play())
+
+
+@both
 def test_what_is_wrong_is_refused_as_by_a_policy(url: str, name: str, kind: Any) -> None:
     async def play() -> None:
         service = kind(url)

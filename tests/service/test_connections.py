@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
 import socket
@@ -15,6 +16,7 @@ from typing import Any
 import httpx
 import pytest
 
+from paretozoom.service.connections import Together
 from paretozoom.store import open_store
 from tests.service.remote import PLAIN, until
 
@@ -185,3 +187,45 @@ def test_batches_whose_callers_have_left_are_not_done(usual: Served) -> None:
     answer = httpx.post(f"{usual.url}{path}/decisions", json={"context": [0.5]}, timeout=60)
     assert answer.status_code == 201
     assert httpx.get(usual.url + path, timeout=60).json()["counts"]["decisions"] < 5_000  # of 30,000
+
+
+class Wire:
+    """A transport that notes what is sent at once."""
+
+    def __init__(self) -> None:
+        self.sent: list[bytes] = []
+        self.closed = False
+
+    def write(self, data: bytes) -> None:
+        assert not self.closed
+        self.sent.append(data)
+
+    def is_closing(self) -> bool:
+        return self.closed
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def test_an_answer_is_sent_at_once() -> None:
+    async def play() -> None:
+        wire = Wire()
+        answer = Together(wire, asyncio.get_running_loop())  # type: ignore[arg-type]
+        answer.write(b"head,")
+        assert wire.sent == []
+        answer.write(b"body.")
+        assert wire.sent == [b"head,body."]
+        answer.write(b"more.")
+        await asyncio.sleep(0)
+        assert wire.sent == [b"head,body.", b"more."]  # it waits for nothing that may never come
+        await asyncio.sleep(0)
+        answer.write(b"last.")
+        answer.close()
+        await asyncio.sleep(0)
+        assert wire.sent[2:] == [b"last."]
+        assert answer.is_closing()
+        answer.write(b"too late")
+        await asyncio.sleep(0)
+        assert len(wire.sent) == 3
+
+    asyncio.run(play())

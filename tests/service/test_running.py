@@ -109,12 +109,12 @@ STUCK = """
 import sys, time
 from pathlib import Path
 from paretozoom.service import Limits
-from paretozoom.service.writing import live
+from paretozoom.service.writing import compilations
 from paretozoom.service.running import serve
 from paretozoom.store import open_store, sqlite
 
 store = open_store(Path(sys.argv[1]))
-live.compile_policy = lambda _: time.sleep(1_000 if sys.argv[2] == "compiler" else 0)
+compilations.compile_policy = lambda _: time.sleep(1_000 if sys.argv[2] == "compiler" else 0)
 if sys.argv[2] == "store":
     sqlite.LockFile.release = lambda _: time.sleep(1_000)
 serve(store, "127.0.0.1", 0, limits=Limits(seconds_to_end=3.0))

@@ -62,7 +62,7 @@ EVENTS: list[Event] = [
     ClockJumped(0.1 + 0.2),
     ClockJudged(True, "ops"),
     Carried(Decision(7, FLOATS, "日本", 5e-324, 2**53 - 1), FLOATS, True, 0.1 + 0.2, 1e300),
-    Carried(Decision(8, {}, "a", 1.0, 0), {}, False, 0.0, 0.0, "日本"),
+    Carried(Decision(8, {}, "a", 1.0, 0), {}, False, 0.0, 0.0, "日本", "größe", ["a"]),
     Erased("00" * 32, 7),
     Erased("ff" * 32),
     Removed("ops", "erasure", (3, 2**53)),

@@ -33,6 +33,20 @@ def kernel(function: Function) -> Function:
     return _compiled(function, "never")
 
 
+def long_kernel(function: Function) -> Function:
+    """Compile a kernel that takes long: while it runs, other threads do.
+
+    So nobody else may touch its arrays; a policy holds its lock.
+
+    >>> @long_kernel
+    ... def half_of(value: float) -> float:
+    ...     return value / 2
+    >>> half_of(3.0)
+    1.5
+    """
+    return _compiled(function, "never", nogil=True)
+
+
 def part(function: Function) -> Function:
     """Compile a function that only other kernels call: Python cannot, and what would let it is not compiled.
 

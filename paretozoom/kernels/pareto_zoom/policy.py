@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from paretozoom.kernels.core.jit import Floats, Ints, inlined, kernel, part
+from paretozoom.kernels.core.jit import Floats, Ints, inlined, kernel, long_kernel, part
 from paretozoom.kernels.core.lattice import draw, lay, measure, size_of, walk
 from paretozoom.kernels.core.memory import REFIT, lend_row, resized
 from paretozoom.kernels.core.philox import uniforms
@@ -98,7 +98,7 @@ def tell(f: Floats, i: Ints, number: int, point: Floats, arm: int, reward: Float
     i[REFIT] = int(i[m.TOLD] >= i[m.NEXT])
 
 
-@kernel
+@long_kernel
 def refit(f: Floats, i: Ints) -> tuple[Floats, Ints]:
     """The same state with all estimators fitted anew. Forgets half first if the world has changed."""
     s, forgets, trend_lacks = settings(f), i[m.FORGETS] == 1, not trend.learns(f, i)

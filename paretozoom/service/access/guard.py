@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import time
 from collections.abc import Awaitable, Callable
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -48,22 +49,21 @@ def _check_here(connection: Connection) -> None:
     They say where they are from, or by which name they have found this machine: a name of theirs may lead here.
     """
     origin, host = connection.headers.get("origin"), connection.headers.get("host")
-    if origin is not None and not _is_here(_host_in(origin, "origin")):
+    if origin is not None and not _is_here(origin, "origin"):
         raise Declined(403, f"pages of {origin[:80]!r} may not send requests to a service without tokens")
-    if host is not None and not _is_here(_host_in(f"//{host}", "host")):
+    if host is not None and not _is_here(f"//{host}", "host"):
         raise Declined(
             403, f"host: {host[:80]!r} is not this machine, and a service without tokens answers nobody else"
         )
 
 
-def _host_in(address: str, field: str) -> str:
+@lru_cache(maxsize=1_000)  # there are few, and to read an address takes long
+def _is_here(address: str, field: str) -> bool:
+    """Whether an address names this machine."""
     try:
-        return urlsplit(address).hostname or ""
+        host = urlsplit(address).hostname or ""
     except ValueError as error:
-        raise Refused(f"{field}: {address[:80]!r} is not an address ({error})") from error
-
-
-def _is_here(host: str) -> bool:
+        raise Refused(f"{field}: {address.removeprefix('//')[:80]!r} is not an address ({error})") from error
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -11,6 +11,7 @@ from paretozoom.records import Refused, Snapshot
 from paretozoom.service.experiments.experiment import Experiment
 from paretozoom.service.experiments.open_decisions import PREFIX
 from paretozoom.store.events import Carried, Decided, Entry, Rewarded
+from paretozoom.store.rows import is_request
 
 FIELD = "carried"  # of a snapshot's header
 
@@ -33,7 +34,8 @@ def with_carried(snapshot: Snapshot, entries: Iterable[Entry]) -> Snapshot:
         if number not in made_by:
             raise Refused(f"log: says nothing of decision {number}, which is open")
         event = made_by[number]
-        carried.append(Carried(event.decision, rewards.get(number, {}), deferred, made, shown, event.subject))
+        about = (event.subject, event.request, event.feasible)
+        carried.append(Carried(event.decision, rewards.get(number, {}), deferred, made, shown, *about))
     return Snapshot({**snapshot.header, FIELD: msgspec.to_builtins(carried)}, snapshot.arrays)
 
 
@@ -51,6 +53,11 @@ def read_export(name: str, data: bytes) -> tuple[Experiment, list[Carried]]:
     numbers = [event.decision.number for event in carried]
     if numbers != waiting.numbers():
         raise Refused(f"snapshot: {FIELD} are the decisions {numbers[:10]!r}, expected {waiting.numbers()[:10]!r}")
+    requests = [event.request for event in carried if event.request is not None]
+    if len(set(requests)) < len(requests) or not all(map(is_request, requests)):
+        raise Refused(
+            f"snapshot: {FIELD}: requests are {requests[:10]!r}, expected texts of at most 200 characters, each once"
+        )
     for event in carried:
         for objective in event.reward:
             if objective not in experiment.problem.objective_names:
@@ -62,6 +69,6 @@ def read_export(name: str, data: bytes) -> tuple[Experiment, list[Carried]]:
     lost = experiment.bring_back(numbers, (Entry(experiment.seq, 0.0, event) for event in carried))
     if lost:
         raise Refused(f"snapshot: {FIELD}: decision {min(lost)} is not the one that is open")
-    experiment.put_away(0)
+    experiment.at_hand.put_away(0)
     waiting.clear()
     return experiment, carried

@@ -9,7 +9,7 @@ from paretozoom.policies.compiled import CompiledPolicy
 from paretozoom.problem import Problem, random_points
 from paretozoom.problem.dimensions import Objective, Real
 from paretozoom.records import Asked, Dropped, Told
-from paretozoom.service.experiments.experiment import make_policy
+from paretozoom.service.experiments.policies import make_policy
 from paretozoom.store.events import Created
 
 TYPICAL = Created(

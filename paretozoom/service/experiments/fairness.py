@@ -6,14 +6,16 @@ import logging
 import math
 import time
 from collections import Counter, deque
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any
+
+import msgspec
 
 from paretozoom.policies.base import Policy
 from paretozoom.policies.fronts import Piece
 from paretozoom.problem import Problem
 from paretozoom.problem.dimensions import Finite
-from paretozoom.records import Decision
+from paretozoom.records import Decision, Refused, Snapshot
 
 log = logging.getLogger("paretozoom")
 SAMPLES = 300  # decisions that are remembered
@@ -21,6 +23,8 @@ BINS = 6
 FEWEST = 30  # decisions on the front, for an entropy
 MOST_TIME = 0.005  # the share of all time that goes to looking
 SECONDS_BETWEEN = 0.2  # a front takes as long as dozens of decisions, so not all are sampled
+FIELD = "positions"  # of a stored snapshot's header
+_Positions = list[Annotated[float, msgspec.Meta(ge=0, le=1)] | None]
 
 
 def position_on(front: Sequence[Piece], arm: Any) -> float | None:
@@ -55,12 +59,12 @@ class RecentFairness:
     (None, None)
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, positions: Iterable[float | None] = ()) -> None:
         arm = problem.arm
         # Of a space of arms a front lists points, and a decision is hardly ever one of them.
         self._measurable = isinstance(arm, Finite) or len(problem.encoding.arms) > 0 or len(arm) == 1
         self._next = 0.0  # when another may be looked at
-        self._positions: deque[float | None] = deque(maxlen=SAMPLES)
+        self._positions: deque[float | None] = deque(positions, maxlen=SAMPLES)
 
     def sample(self, decision: Decision, policy: Policy, now: float) -> None:
         """Look where a decision fell, unless another was looked at a moment ago, or there is no front yet."""
@@ -78,6 +82,11 @@ class RecentFairness:
             self._positions.append(position_on(front, decision.arm))
 
     @property
+    def positions(self) -> list[float | None]:
+        """How far along the front each is, from 0 to 1; None of those that are not on it."""
+        return list(self._positions)
+
+    @property
     def front_share(self) -> float | None:
         """The share of decisions that are on the front."""
         if not self._positions:
@@ -93,3 +102,20 @@ class RecentFairness:
             return None
         entropy = -sum(c / n * math.log(c / n) for c in bins.values()) + (len(bins) - 1) / (2 * n)
         return min(1.0, entropy / math.log(BINS))
+
+
+def with_positions(snapshot: Snapshot, positions: list[float | None]) -> Snapshot:
+    """A snapshot with what is no part of an experiment's state, as it depends on when somebody looked."""
+    return Snapshot({**snapshot.header, FIELD: positions}, snapshot.arrays)
+
+
+def positions_in(snapshot: Snapshot) -> list[float | None]:
+    """What `with_positions` added, or nothing.
+
+    >>> positions_in(with_positions(Snapshot({}, {}), [0.5, None]))
+    [0.5, None]
+    """
+    try:
+        return msgspec.convert(snapshot.header.get(FIELD, []), _Positions, strict=False)
+    except msgspec.ValidationError as error:
+        raise Refused(f"snapshot: {FIELD}: {error}") from error

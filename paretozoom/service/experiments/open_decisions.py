@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -228,6 +228,15 @@ class OpenDecisions:
             self._columns[name][: len(standing)] = column[standing]
         self._closed = np.zeros(capacity, np.bool_)
         self._first, self._rows = 0, len(standing)
+
+
+def bits_of(told: Iterable[str], names: Sequence[str]) -> int:
+    """A bit for each objective that was told.
+
+    >>> bits_of({"a": 1.0, "c": 0.5}, ["a", "b", "c"])
+    5
+    """
+    return sum(1 << names.index(name) for name in told)
 
 
 def names_of(bits: int, names: Iterable[str]) -> set[str]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 import msgspec
 
 from paretozoom.service.declined import Declined
 from paretozoom.service.experiments.experiment import Experiment
-from paretozoom.service.experiments.pending import untold_part
 from paretozoom.store.events import Cancelled, Carried, Erased, Event, Expired, Rewarded
 
 Outcome = Literal["open", "rewarded", "expired", "cancelled", "retired", "erased"]
@@ -80,3 +79,21 @@ def check_repeated(number: int, events: list[Event], reward: Any, experiment: Ex
         raise declined_as_closed(number, history.outcome)
     if untold_part(number, reward, history.told, experiment.problem.objective_names):
         raise declined_as_closed(number, history.outcome)
+
+
+def untold_part(number: int, reward: Any, told: Mapping[str, float], names: tuple[str, ...]) -> dict[str, float]:
+    """What a reward says that was not told yet; a contradiction is declined.
+
+    >>> untold_part(3, {"a": 1, "b": 0.5}, {"a": 1.0}, ("a", "b"))
+    {'b': 0.5}
+    """
+    given = reward if isinstance(reward, Mapping) else dict(zip(names, reward, strict=True))
+    news = {}
+    for name, value in given.items():
+        if value is None:
+            continue
+        if name not in told:
+            news[name] = float(value)
+        elif told[name] != value:
+            raise Declined(409, f"reward[{name!r}]: decision {number} was rewarded with {told[name]!r}, now {value!r}")
+    return news

@@ -10,7 +10,9 @@ from msgspec import Meta
 from paretozoom.policies import DEFAULT_POLICY
 from paretozoom.problem import Problem
 from paretozoom.service.clock import DAY
-from paretozoom.service.experiments.experiment import Counts, Experiment, Status
+from paretozoom.service.experiments.experiment import Experiment
+from paretozoom.service.experiments.state import Counts, Status
+from paretozoom.service.writing.live_experiment import LiveExperiment
 
 NAME = r"^[a-z0-9][a-z0-9._-]{0,63}$(?!\n)"  # "$" alone allows a line's end after it
 REQUEST = r"^[^\x00]+$"
@@ -83,13 +85,14 @@ class ExperimentAnswer(msgspec.Struct, frozen=True):
     bytes: int
 
     @classmethod
-    def of(cls, experiment: Experiment, ready: bool) -> ExperimentAnswer:
+    def of(cls, live: LiveExperiment) -> ExperimentAnswer:
         """From the experiment."""
-        created, policy = experiment.created, experiment.policy
+        experiment, policy = live.state(), live.about_policy()
+        created = experiment.created
         return cls(
             name=experiment.name,
             status=experiment.status,
-            ready=ready,
+            ready=live.compiled,
             problem=experiment.problem,
             policy=created.policy,
             version=created.version,

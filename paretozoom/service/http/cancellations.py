@@ -15,7 +15,8 @@ from paretozoom.service.access.guard import needs
 from paretozoom.service.declined import Declined, at
 from paretozoom.service.experiments.epochs import number_in
 from paretozoom.service.experiments.outcomes import declined_as_closed, history_of
-from paretozoom.service.experiments.pending import NotOpen, Pending
+from paretozoom.service.experiments.pending import Pending
+from paretozoom.service.experiments.pending_decisions import NotOpen
 from paretozoom.service.http.bodies import Id
 from paretozoom.service.http.shared import BEFORE, ONE, WHY_NOT, AnyRequest, Named, checked_batch, has_left, spend
 

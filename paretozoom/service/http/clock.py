@@ -28,5 +28,4 @@ async def judge_clock(name: Named, data: JSONBody[NewJudgement], request: AnyReq
     by = caller_of(request).id
     if await state.writer.submit(name, lambda pending: pending.judge_clock(data.counts, by)):
         log.info("clock judged", extra={"experiment": name, "by": by, "counts": data.counts})
-    live = state.experiments.get(name)
-    return ExperimentAnswer.of(live.state(), live.compiled)
+    return ExperimentAnswer.of(state.experiments.get(name))

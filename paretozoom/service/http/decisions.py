@@ -15,7 +15,8 @@ from msgspec import Meta
 from paretozoom.service.access.guard import needs
 from paretozoom.service.declined import Declined
 from paretozoom.service.experiments.outcomes import Outcome, declined_as_closed, history_of
-from paretozoom.service.experiments.pending import NotOpen, Pending
+from paretozoom.service.experiments.pending import Pending
+from paretozoom.service.experiments.pending_decisions import NotOpen
 from paretozoom.service.http.bodies import RequestId, Subject
 from paretozoom.service.http.shared import (
     BEFORE,
@@ -61,8 +62,8 @@ class DecisionAnswer(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, public: str, made: Decided | Carried) -> DecisionAnswer:
         """From what the log says."""
-        decision, request = made.decision, made.request if isinstance(made, Decided) else None
-        return cls(public, decision.context, decision.arm, decision.density, made.deferred, request)
+        decision = made.decision
+        return cls(public, decision.context, decision.arm, decision.density, made.deferred, made.request)
 
 
 class DecisionAnswers(msgspec.Struct, frozen=True):

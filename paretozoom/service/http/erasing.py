@@ -16,7 +16,8 @@ from paretozoom.service.access.guard import caller_of, needs
 from paretozoom.service.http.bodies import Id, RequestId, Subject
 from paretozoom.service.http.shared import ONE, WHY_NOT, AnyRequest, Named
 from paretozoom.service.writing import erasing
-from paretozoom.service.writing.live import LiveExperiment, LiveExperiments
+from paretozoom.service.writing.live import LiveExperiments
+from paretozoom.service.writing.live_experiment import LiveExperiment
 
 log = logging.getLogger("paretozoom")
 MOST = 1_000  # decisions, requests or subjects in one request

@@ -35,4 +35,4 @@ async def read_events(
             msgspec.json.encode(entry) + b"\n" for entry in experiments.store.read(name, after, after + limit)
         )
 
-    return Response(await experiments.look(lines), media_type=LINES)
+    return Response(await experiments.threads.look(lines), media_type=LINES)

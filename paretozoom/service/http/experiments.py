@@ -15,7 +15,7 @@ from msgspec import Meta
 from paretozoom.problem import Problem
 from paretozoom.records import Refused
 from paretozoom.service.access.guard import caller_of, needs
-from paretozoom.service.experiments.experiment import make_policy
+from paretozoom.service.experiments.policies import make_policy
 from paretozoom.service.http.bodies import ExperimentAnswer, NewExperiment, NewWait
 from paretozoom.service.http.shared import ALL, ONE, WHY_NOT, AnyRequest, Named, check_default
 from paretozoom.service.writing.live import LiveExperiments
@@ -49,8 +49,8 @@ async def create_experiment(data: JSONBody[NewExperiment], request: AnyRequest, 
         default=data.default,
     )
     experiments: LiveExperiments = state.experiments
-    experiment = await experiments.create(data.name, created)
-    return ExperimentAnswer.of(experiment, experiments.get(data.name).compiled)
+    await experiments.create(data.name, created)
+    return ExperimentAnswer.of(experiments.get(data.name))
 
 
 @get(ALL, before_request=needs("read"), responses=WHY_NOT, summary="List experiments")
@@ -59,7 +59,7 @@ async def list_experiments(request: AnyRequest, state: State) -> ExperimentAnswe
     only = caller_of(request).experiment
     found = [live for name, live in sorted(state.experiments.by_name.items()) if only in (None, name)]
     return ExperimentAnswers(
-        [ExperimentAnswer.of(live.experiment, live.compiled) for live in found if live.experiment is not None],
+        [ExperimentAnswer.of(live) for live in found if live.experiment is not None],
         {live.name: live.damage for live in found if live.damage is not None},
     )
 
@@ -112,5 +112,4 @@ def _check_wait(problem: Problem, wait: float | None, default: dict[str, float] 
 
 
 def _described(experiments: LiveExperiments, name: str) -> ExperimentAnswer:
-    live = experiments.get(name)
-    return ExperimentAnswer.of(live.state(), live.compiled)
+    return ExperimentAnswer.of(experiments.get(name))

@@ -35,6 +35,6 @@ async def show_front(
         given = msgspec.json.decode(context, type=dict[str, Any] | list[Any])
     except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError) as error:
         raise Refused(f"context: {context[:80]!r} is not JSON ({error})") from error
-    experiment = state.experiments.find(name)
+    experiment = await state.experiments.find_at_rest(name)
     plain = experiment.problem.encode_context(given, np.empty(experiment.problem.dim))
     return FrontAnswer(plain, experiment.policy.front(given, believed=believed))

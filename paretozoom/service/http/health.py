@@ -35,7 +35,7 @@ async def ready(state: State) -> str:
     store = experiments.health.state
     if store != "fine":
         raise Declined(503, WORDS[store])
-    behind = state.writer.oldest()
+    behind = state.writer.oldest(also_learning=False)
     if behind > SECONDS_BEHIND:
         raise Declined(503, f"the service is behind: a request waits for {behind:.1f} seconds already")
     return "".join(["ready\n", *(f"damaged: {name}\n" for name in experiments.damaged)])

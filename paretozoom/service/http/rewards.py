@@ -15,7 +15,8 @@ from paretozoom.service.access.guard import needs
 from paretozoom.service.declined import Declined, at
 from paretozoom.service.experiments.epochs import number_in
 from paretozoom.service.experiments.outcomes import check_repeated
-from paretozoom.service.experiments.pending import NotOpen, Pending
+from paretozoom.service.experiments.pending import Pending
+from paretozoom.service.experiments.pending_decisions import NotOpen
 from paretozoom.service.http.bodies import Id, RequestId, Reward
 from paretozoom.service.http.shared import ONE, WHY_NOT, AnyRequest, Named, checked_batch, has_left, spend
 from paretozoom.service.watching.requests import note

@@ -26,14 +26,14 @@ GIVEN = ("problem", "policy", "parameters", "seed", "wait", "default")
 async def export_snapshot(name: Named, state: State) -> Response[bytes]:
     """The whole state, as safetensors with a JSON header, open decisions included."""
     experiments: LiveExperiments = state.experiments
-    experiment = experiments.find(name)
+    experiment = await experiments.find_at_rest(name)
     snapshot, numbers = experiment.dump(), experiment.open_decisions.numbers()
 
     def encoded() -> bytes:
         entries = experiments.store.read(name, numbers=numbers) if numbers else ()
         return with_carried(snapshot, entries).to_bytes()
 
-    return Response(await experiments.in_reading_thread(encoded), media_type=BYTES)
+    return Response(await experiments.threads.read(encoded), media_type=BYTES)
 
 
 @dataclass
@@ -59,7 +59,7 @@ async def import_snapshot(name: Named, request: AnyRequest, state: State) -> Exp
     check_type(request, BYTES, or_none=True)  # no page can send a PUT without asking
     data = await request.body()
     experiments: LiveExperiments = state.experiments
-    loaded, carried = await experiments.in_reading_thread(read_export, name, data)
+    loaded, carried = await experiments.threads.read(read_export, name, data)
     found = msgspec.structs.replace(loaded.created, wait=loaded.wait, default=loaded.default)
     try:  # it might come from anywhere, so it is held to what a request may say
         msgspec.convert({"name": name, **{f: getattr(found, f) for f in GIVEN}}, NewExperiment)
@@ -67,5 +67,5 @@ async def import_snapshot(name: Named, request: AnyRequest, state: State) -> Exp
         raise Refused(f"snapshot: experiment: {error}") from error
     check_default(found.problem, found.default)
     created = msgspec.structs.replace(found, by=caller_of(request).id, snapshot=True)
-    experiment = await experiments.create(name, created, loaded, carried)
-    return ExperimentAnswer.of(experiment, experiments.get(name).compiled)
+    await experiments.create(name, created, loaded, carried)
+    return ExperimentAnswer.of(experiments.get(name))

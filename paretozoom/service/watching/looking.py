@@ -7,7 +7,8 @@ import logging
 import time
 
 from paretozoom.service.experiments.recent import look_at
-from paretozoom.service.writing.live import LiveExperiment, LiveExperiments
+from paretozoom.service.writing.live import LiveExperiments
+from paretozoom.service.writing.live_experiment import LiveExperiment
 
 log = logging.getLogger("paretozoom")
 SECONDS_BETWEEN = 2.0
@@ -33,6 +34,6 @@ async def look_again(experiments: LiveExperiments, live: LiveExperiment) -> None
     if recent is None or experiment is None:
         return
     try:
-        recent.look = await experiments.in_reading_thread(look_at, experiment.problem, recent.rounds)
+        recent.look = await experiments.threads.read(look_at, experiment.problem, recent.rounds)
     except Exception:  # whatever it is, others are to be looked at
         log.exception("rounds could not be looked at", extra={"experiment": live.name})

@@ -120,7 +120,7 @@ class _Collector:
         mean = GaugeMetricFamily("paretozoom_mean_reward", "of all rewards so far", labels=["experiment", "objective"])
         for name, experiment in found:
             waiting.add_metric([name], len(experiment.open_decisions))
-            size.add_metric([name], experiment.policy.nbytes)
+            size.add_metric([name], self._experiments.by_name[name].about_policy().nbytes)
             totals, told = experiment.counts.totals, experiment.counts.told
             for objective in sorted(totals.keys() & told.keys()):
                 mean.add_metric([name, objective], totals[objective] / max(1, told[objective]))

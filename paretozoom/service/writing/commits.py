@@ -44,7 +44,7 @@ class Commits:
         began = time.perf_counter()
         additions = [addition for addition, _ in together]
         try:
-            await self._experiments.in_store_thread(self._experiments.store.append, additions)
+            await self._experiments.threads.write(self._experiments.store.append, additions)
         except Exception as error:
             return error
         self.timed("commit", time.perf_counter() - began)

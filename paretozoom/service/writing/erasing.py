@@ -7,7 +7,9 @@ from collections.abc import Collection, Iterable
 
 from paretozoom.records import Refused
 from paretozoom.service.experiments.experiment import Experiment
-from paretozoom.service.writing.live import LiveExperiment, LiveExperiments
+from paretozoom.service.experiments.fairness import with_positions
+from paretozoom.service.writing.live import LiveExperiments
+from paretozoom.service.writing.live_experiment import LiveExperiment
 from paretozoom.store import Addition, Entry, Store
 from paretozoom.store.events import Cancelled, Carried, Decided, Event, Expired, Removed, Rewarded
 
@@ -35,14 +37,14 @@ async def erase(experiments: LiveExperiments, live: LiveExperiment, numbers: Ite
     beginning any more. Called between two groups of requests.
     """
     store, wanted = experiments.store, set(numbers)
-    seqs = await experiments.in_store_thread(_entries_about, store, live.name, wanted)
+    seqs = await experiments.threads.write(_entries_about, store, live.name, wanted)
     if not seqs:
         return 0
     open_ones = live.ready().open_decisions
     events: list[Event] = [Cancelled(number) for number in sorted(wanted) if number in open_ones]
     events.append(Removed(by, "erasure", tuple(seqs)))
-    after, addition = _with_snapshot(live, events, experiments.now())
-    await experiments.in_store_thread(store.erase, addition, seqs)
+    after, addition = await _with_snapshot(experiments, live, events)
+    await experiments.threads.write(store.erase, addition, seqs)
     if live.recent is not None:
         live.recent.forget(wanted)
     live.resume(after, after.seq)
@@ -52,31 +54,39 @@ async def erase(experiments: LiveExperiments, live: LiveExperiment, numbers: Ite
 async def prune(experiments: LiveExperiments, live: LiveExperiment, before: float, by: str) -> int:
     """Throw away the oldest entries, as far as they are older than a moment and no open decision needs them."""
     store = experiments.store
-    first, last = await experiments.in_store_thread(_old_entries, store, live, before)
+    first, last = await experiments.threads.write(_old_entries, store, live, before)
     if last < first:
         return 0
-    after, addition = _with_snapshot(live, [Removed(by, "retention", (first, last))], experiments.now())
-    await experiments.in_store_thread(store.prune, addition, last)
+    after, addition = await _with_snapshot(experiments, live, [Removed(by, "retention", (first, last))])
+    await experiments.threads.write(store.prune, addition, last)
     live.resume(after, after.seq)
     return last - first + 1
 
 
 async def delete(experiments: LiveExperiments, live: LiveExperiment) -> None:
     """Throw away an experiment; its name is free again."""
-    await experiments.in_store_thread(experiments.store.delete, live.name)
+    await experiments.threads.write(experiments.store.delete, live.name)
     del experiments.by_name[live.name]
-    await experiments.in_store_thread(live.lock.release)
+    await experiments.threads.write(live.lock.release)
 
 
-def _with_snapshot(live: LiveExperiment, events: list[Event], now: float) -> tuple[Experiment, Addition]:
+async def _with_snapshot(
+    experiments: LiveExperiments, live: LiveExperiment, events: list[Event]
+) -> tuple[Experiment, Addition]:
     """The experiment after some events, and these with a snapshot of it; nothing has changed if that fails."""
     experiment = live.ready()
     if not experiment.policy.can_dump:
         raise Refused(f"experiment {live.name!r}: its policy cannot be saved, so its state needs the whole log")
-    copy = Experiment.load(live.name, experiment.dump().to_bytes())
-    for event in events:
-        copy.fold(Entry(copy.seq + 1, now, event))
-    return copy, Addition(live.name, experiment.seq, events, now, copy.dump().to_bytes(), pinned=True)
+    now, before, positions = experiments.now(), experiment.dump(), live.positions()
+
+    def folded() -> tuple[Experiment, bytes]:
+        copy = Experiment.load(live.name, before.to_bytes())
+        for event in events:
+            copy.fold(Entry(copy.seq + 1, now, event))
+        return copy, with_positions(copy.dump(), positions).to_bytes()
+
+    copy, data = await experiments.threads.read(folded)
+    return copy, Addition(live.name, experiment.seq, events, now, data, pinned=True)
 
 
 def _entries_about(store: Store, name: str, numbers: Iterable[int]) -> list[int]:

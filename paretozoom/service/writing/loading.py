@@ -8,8 +8,10 @@ from contextlib import suppress
 
 import msgspec
 
-from paretozoom.records import Refused
-from paretozoom.service.experiments.experiment import Experiment, fold_all
+from paretozoom.records import Refused, Snapshot
+from paretozoom.service.experiments.experiment import Experiment
+from paretozoom.service.experiments.fairness import positions_in
+from paretozoom.service.experiments.folding import fold_all
 from paretozoom.store import Damaged, Entry, Store, StoreError
 from paretozoom.store.events import Created
 
@@ -68,7 +70,9 @@ def _from_snapshot(store: Store, name: str, seq: int, until: int | None) -> Expe
     found = store.snapshot(name, seq)
     if found is None or found[0] != seq:
         raise Damaged(f"log {name!r}: the snapshot of entry {seq} is missing")
-    experiment = Experiment.load(name, found[1])
+    snapshot = Snapshot.from_bytes(found[1])
+    experiment = Experiment.of(name, snapshot)
+    experiment.positions = positions_in(snapshot)
     if experiment.seq != seq:
         raise Damaged(f"log {name!r}: the snapshot of entry {seq} says that it is of entry {experiment.seq}")
     return fold_all(experiment, store.read(name, seq, until), lambda numbers: entries_about(store, name, numbers))

@@ -57,5 +57,5 @@ class Submission:
 
     def give_up(self) -> None:
         """Say that it takes too long; it may be written down all the same."""
-        self.error = Declined(503, "the store did not answer in time; ask again with the same request_id")
+        self.error = Declined(503, "it was not done in time; ask again with the same request_id")
         self.settle()

@@ -12,7 +12,8 @@ from paretozoom.service.declined import Declined
 from paretozoom.service.experiments.pending import Pending
 from paretozoom.service.writing.commits import Commits, Timed
 from paretozoom.service.writing.lane import Lane
-from paretozoom.service.writing.live import LiveExperiment, LiveExperiments
+from paretozoom.service.writing.live import LiveExperiments
+from paretozoom.service.writing.live_experiment import LiveExperiment
 from paretozoom.service.writing.submission import Submission, nobody_left
 from paretozoom.store import Away
 
@@ -100,10 +101,11 @@ class Writer:
         """How many decisions and rewards wait to be begun."""
         return sum(lane.waiting for lane in self._lanes.values())
 
-    def oldest(self) -> float:
-        """For how many seconds somebody has waited by now."""
+    def oldest(self, *, also_learning: bool = True) -> float:
+        """For how many seconds somebody has waited by now; if wanted, beside those whose experiment learns."""
         now = asyncio.get_running_loop().time()
-        firsts = [(lane.group or lane.queue)[0] for lane in self._lanes.values() if lane.group or lane.queue]
+        lanes = [lane for lane in self._lanes.values() if also_learning or lane.live.learning is None]
+        firsts = [(lane.group or lane.queue)[0] for lane in lanes if lane.group or lane.queue]
         return max((now - first.asked for first in firsts if not first.future.done()), default=0.0)
 
     async def stop(self) -> None:

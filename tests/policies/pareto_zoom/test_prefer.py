@@ -10,7 +10,7 @@ import pytest
 
 from paretozoom import Categorical, Finite, Objective, ParetoZoom, Problem, Real, Refused, Snapshot
 from paretozoom.policies.pareto_zoom.pareto_zoom import checked_weights
-from paretozoom.service.experiments.experiment import make_policy
+from paretozoom.service.experiments.policies import make_policy
 from tests.policies.pareto_zoom.side_by_side import Both, contexts_of
 from tests.reference.lockstep import lockstep
 from tests.reference.play import World

@@ -16,7 +16,7 @@ from paretozoom import Finite, Objective, Problem, Real
 from paretozoom.problem import random_points
 from paretozoom.records import Asked, Dropped, Told
 from paretozoom.service.experiments.compiling import TYPICAL, compile_policy
-from paretozoom.service.experiments.experiment import make_policy
+from paretozoom.service.experiments.policies import make_policy
 from paretozoom.service.experiments.fairness import RecentFairness
 from paretozoom.store.events import Created
 

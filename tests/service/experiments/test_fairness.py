@@ -9,7 +9,15 @@ from typing import Any
 import pytest
 
 from paretozoom import Decision, Finite, Objective, Piece, Problem, Real
-from paretozoom.service.experiments.fairness import SAMPLES, SECONDS_BETWEEN, RecentFairness, position_on
+from paretozoom.records import Refused, Snapshot
+from paretozoom.service.experiments.fairness import (
+    SAMPLES,
+    SECONDS_BETWEEN,
+    RecentFairness,
+    position_on,
+    positions_in,
+    with_positions,
+)
 
 LINE = Problem(context=[], arm=[Real("y", 0, 10)], objectives=[Objective("r")])
 LABELS = Problem(context=[], arm=Finite(["a", "b", "c"]), objectives=[Objective("r")])
@@ -94,3 +102,14 @@ def test_in_a_space_of_arms_nothing_is_claimed() -> None:
 
 def test_not_all_are_sampled() -> None:
     assert times_asked(LINE, [0.0, 0.1, 0.25, 0.4, 0.5]) == ([0.0, 0.25, 0.5], None)
+
+
+def test_it_goes_on_from_what_was_saved() -> None:
+    fairness = sampled([0.1] * 20 + [4.9] * 20 + [7.0] * 10)
+    saved = Snapshot.from_bytes(with_positions(Snapshot({"number": 5}, {}), fairness.positions).to_bytes())
+    again = RecentFairness(LINE, positions_in(saved))
+    assert (again.front_share, again.local_entropy) == (fairness.front_share, fairness.local_entropy)
+    assert positions_in(Snapshot({}, {})) == []
+    for wrong in ([2.0], ["a"], 7):
+        with pytest.raises(Refused, match="snapshot: positions"):
+            positions_in(with_positions(saved, wrong))  # type: ignore[arg-type]

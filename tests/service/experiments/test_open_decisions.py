@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 from paretozoom import Decision, Finite, LinUCB, Objective, Problem, Real, Refused
 from paretozoom.policies import Policy
 from paretozoom.registry import find_members
-from paretozoom.service.experiments import experiment as experiments
-from paretozoom.service.experiments.experiment import Experiment, NotAtHand, fold_all
+from paretozoom.service.experiments import at_hand, folding
+from paretozoom.service.experiments.at_hand import NotAtHand
+from paretozoom.service.experiments.experiment import Experiment
+from paretozoom.service.experiments.folding import fold_all
 from paretozoom.service.experiments.open_decisions import KINDS, OpenDecisions, digest_of, names_of
 from paretozoom.store.events import (
     Activated,
@@ -140,10 +142,10 @@ class Log:
 
     def add(self, experiment: Experiment, event: Event) -> None:
         self.entries.append(Entry(len(self.entries) + 1, float(len(self.entries)), event))
-        if isinstance(event, (Rewarded, Expired)) and experiment.not_at_hand({event.number}):
+        if isinstance(event, (Rewarded, Expired)) and experiment.at_hand.missing({event.number}):
             experiment.bring_back({event.number}, self.about({event.number}))
         experiment.fold(self.entries[-1])
-        experiment.put_away()
+        experiment.at_hand.put_away()
 
     def about(self, numbers: set[int]) -> list[Entry]:
         self.lookups += 1
@@ -177,14 +179,14 @@ def test_what_is_kept_at_hand_changes_no_byte(policy: str, monkeypatch: pytest.M
     whole = play(log).dump().to_bytes()
     assert log.lookups == 0
     for kept in (0, 3):
-        monkeypatch.setattr(experiments, "KEPT_AT_HAND", kept)
+        monkeypatch.setattr(at_hand, "KEPT", kept)
         log = Log(policy)
         experiment = play(log)
         assert len(experiment.policy.open) <= kept
         assert log.lookups > 0
         assert experiment.dump().to_bytes() == whole
         for cut in (1, 20, 50, len(log.entries)):
-            monkeypatch.setattr(experiments, "TOGETHER", 7)
+            monkeypatch.setattr(folding, "TOGETHER", 7)
             start = fold_all(Experiment("shop", log.entries[0]), log.entries[1:cut], log.about)
             loaded = Experiment.load("shop", start.dump().to_bytes())
             assert loaded.policy.open == []
@@ -195,7 +197,7 @@ def test_a_decision_is_not_told_before_it_is_at_hand(monkeypatch: pytest.MonkeyP
     log = Log("linucb")
     experiment = Experiment("shop", log.entries[0])
     log.add(experiment, Decided(experiment.policy.propose([0.5])))
-    experiment.put_away(0)
+    experiment.at_hand.put_away(0)
     before = experiment.dump().to_bytes()
     with pytest.raises(NotAtHand):
         experiment.fold(Entry(3, 3.0, Rewarded(0, {"left": 1.0})))

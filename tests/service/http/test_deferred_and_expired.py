@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from litestar.testing import TestClient
 
-from paretozoom.service.writing.lane import Lane
+from paretozoom.service.writing.groups import Groups
 from tests.service.remote import Clock, Remote, begin, refused, serving, until
 
 Service = TestClient[Any]
@@ -112,7 +112,7 @@ def test_a_service_with_nothing_to_do_rests(client: Service, monkeypatch: pytest
     experiment.reward(experiment.number())
     time.sleep(0.1)
     turns = []
-    serve = Lane._serve
-    monkeypatch.setattr(Lane, "_serve", lambda lane, group: turns.append(1) or serve(lane, group))
+    serve = Groups.serve
+    monkeypatch.setattr(Groups, "serve", lambda groups, group: turns.append(1) or serve(groups, group))
     time.sleep(0.2)
     assert len(turns) < 5

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from paretozoom.commands.cli import app as commands
-from paretozoom.service.experiments import experiment as experiments
+from paretozoom.service.experiments import at_hand
 from paretozoom.service.writing.loading import load_experiment, replay_experiment, verify
 from paretozoom.store import FILE
 from paretozoom.store.copying import copy_store
@@ -95,7 +95,7 @@ def test_what_is_erased_is_gone_and_the_chain_can_be_checked(folder: Path, light
 def test_what_is_only_in_the_log_or_came_with_an_import_is_erased(
     folder: Path, lightly: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(experiments, "KEPT_AT_HAND", 0)
+    monkeypatch.setattr(at_hand, "KEPT", 0)
     with serving(folder) as client:
         experiment = played(client)
         data = experiment.get("/snapshot").content

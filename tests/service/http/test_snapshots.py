@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from litestar.testing import TestClient
 
+from paretozoom.records import Snapshot
 from paretozoom.service import Limits
-from tests.service.remote import ALL, PLAIN, Remote, begin, refused, said, serving, until
+from tests.service.remote import ALL, PLAIN, Remote, begin, number_in, refused, said, serving, until
 
 Service = TestClient[Any]
 
@@ -55,6 +56,50 @@ def test_names_need_not_be_in_order(client: Service) -> None:
     assert answer.status_code == 201, answer.text
     copy = Remote(client, "out-of-order")
     assert copy.get(f"/decisions/{made['id']}").json()["decision"] == made
+
+
+def test_requests_of_open_decisions_are_known_to_an_import(client: Service) -> None:
+    experiment = begin(client)
+    known: dict[str, Any] = {}
+    for name, more in {
+        "open": {"feasible": ["a", "b"]},
+        "deferred": {"deferred": True},
+        "shown": {"deferred": True},
+        "in part": {},
+        "rewarded": {},
+    }.items():
+        known[name] = experiment.decide(request_id=name, **more).json()
+    assert experiment.post(f"/decisions/{number_in(known['shown']['id'])}/activate").status_code == 204
+    experiment.reward(known["in part"]["id"], left=0.5)
+    experiment.reward(known["rewarded"]["id"])
+    data = experiment.get("/snapshot").content
+    assert client.put(f"{ALL}/copy-of-requests/snapshot", content=data).status_code == 201
+    copy = Remote(client, "copy-of-requests")
+    until(lambda: copy.get().json()["ready"])
+    again = copy.decide(request_id="open", feasible=["a", "b"])
+    assert (again.status_code, again.json()) == (201, known["open"])
+    for name in ("deferred", "shown", "in part"):
+        answer = copy.decide(request_id=name, deferred=known[name]["deferred"])
+        assert {**answer.json(), "deferred": known[name]["deferred"]} == known[name]
+    assert copy.decide(request_id="rewarded").json()["id"] != known["rewarded"]["id"]  # only what is open is carried
+    refused(copy.decide(0.25, request_id="in part"), 409, "'in part' was used with the context")
+    refused(copy.decide(request_id="open", feasible=["a"]), 409, "'open' was used")
+    assert copy.post("/rewards", {"request_id": "in part", "reward": {"right": 0.25}}).json()["accepted"] == 1
+    assert copy.post("/erase", {"request_ids": ["open"]}).json() == {"entries": 1}
+    assert copy.decide(request_id="open", feasible=["a", "b"]).json()["id"] != known["open"]["id"]
+    assert copy.get().json()["counts"]["decisions"] == 5 + 2
+
+
+@pytest.mark.parametrize("requests", [("a", "a"), ("a" * 201, None), ("a\0", "b")])
+def test_impossible_requests_are_not_imported(client: Service, requests: tuple[str | None, ...]) -> None:
+    experiment = begin(client)
+    for _ in requests:
+        experiment.number()
+    snapshot = Snapshot.from_bytes(experiment.get("/snapshot").content)
+    for carried, request in zip(snapshot.header["carried"], requests, strict=True):
+        carried["request"] = request
+    answer = client.put(f"{ALL}/never/snapshot", content=snapshot.to_bytes())
+    refused(answer, 400, "snapshot: carried: requests are", "each once")
 
 
 def test_a_snapshot_may_be_larger_than_other_bodies(tmp_path: Path, lightly: None) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from litestar.testing import TestClient
 
-from paretozoom.service.experiments import experiment as experiments
-from paretozoom.service.writing import live
+from paretozoom.service.experiments import at_hand
+from paretozoom.service.writing import live_experiment
 from paretozoom.service.writing.loading import replay_experiment, verify
 from paretozoom.store import open_store
 from tests.service.remote import ALL, FULL, Clock, Remote, begin, refused, serving, until
@@ -79,8 +79,8 @@ def test_a_retired_experiment_waits_for_nothing(client: Service) -> None:
 def test_thousands_expire_in_groups(
     tmp_path: Path, lightly: None, monkeypatch: pytest.MonkeyPatch, default: dict[str, float] | None
 ) -> None:
-    monkeypatch.setattr(live, "LATE_AT_ONCE", 400)
-    monkeypatch.setattr(experiments, "KEPT_AT_HAND", 100)
+    monkeypatch.setattr(live_experiment, "LATE_AT_ONCE", 400)
+    monkeypatch.setattr(at_hand, "KEPT", 100)
     with serving(tmp_path) as service:
         experiment = begin(service, name="shop", wait=60, default=default)
         clock = Clock(experiment)
@@ -130,7 +130,7 @@ def test_rewards_of_decisions_that_are_only_in_the_log(
     tmp_path: Path, lightly: None, monkeypatch: pytest.MonkeyPatch, policy: str
 ) -> None:
     """Alone, in batches, in parts, again, contradicted, after a restart: the bytes are those of a whole replay."""
-    monkeypatch.setattr(experiments, "KEPT_AT_HAND", 0)
+    monkeypatch.setattr(at_hand, "KEPT", 0)
     with serving(tmp_path) as service:
         experiment = begin(service, name="shop", policy=policy)
         numbers = [experiment.decide(k / 20).json()["id"] for k in range(20)]
@@ -171,7 +171,7 @@ def test_a_decision_that_the_log_tells_otherwise_is_not_learned(
     tmp_path: Path, lightly: None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, change: str
 ) -> None:
     """Only that one suffers: its reward waits for a repair, and at its time it expires and teaches nothing."""
-    monkeypatch.setattr(experiments, "KEPT_AT_HAND", 0)
+    monkeypatch.setattr(at_hand, "KEPT", 0)
     with serving(tmp_path) as service:
         experiment = begin(service, name="shop", wait=60, default={"left": 0.0})
         clock = Clock(experiment)

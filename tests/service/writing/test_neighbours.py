@@ -209,6 +209,8 @@ def test_states_are_encoded_beside_the_loop(tmp_path: Path, lightly: None, monke
         data = experiment.get("/snapshot").content
         assert client.put("/v1/experiments/other/snapshot", content=data).status_code == 201
         experiment.number()
-        experiment.number()
-    assert len(threads) >= 3
+        last = experiment.number()
+        assert experiment.post("/erase", {"decisions": [experiment.id(last)]}).json() == {"entries": 1}
+        assert experiment.post("/prune", {"before": 9e9}).json() == {"entries": 1}
+    assert len(threads) >= 3 + 2 * 2
     assert all(name.startswith("paretozoom-read") for name in threads)

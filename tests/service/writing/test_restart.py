@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,32 @@ def cut_snapshots(folder: Path) -> None:
 
 
 # Stop and start.
+
+
+def fairness(client: TestClient[Any]) -> list[str]:
+    lines = client.get("/metrics").text.splitlines()
+    return [line for line in lines if line.startswith(("paretozoom_front_share{", "paretozoom_local_entropy{"))]
+
+
+def test_where_decisions_fell_is_known_again(folder: Path, lightly: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("paretozoom.service.experiments.fairness.SECONDS_BETWEEN", 0.0)
+    monkeypatch.setattr("paretozoom.service.experiments.fairness.MOST_TIME", math.inf)
+    with serving(folder) as client:
+        experiment = begin(client, NAME, policy="pareto-ucb1")
+        for k in range(80):
+            experiment.reward(experiment.number(), left=k % 3 / 2, right=0.5)
+        before = fairness(client)
+        assert len(before) == 2
+        assert not any(line.endswith(" 0.0") for line in before)
+    with serving(folder) as client:
+        assert fairness(client) == before
+        assert Remote(client, NAME).post("/erase", {"decisions": [Remote(client, NAME).id(3)]}).status_code == 200
+    with serving(folder) as client:
+        assert fairness(client) == before
+        state = digest(client)
+    with opened(folder) as store:
+        assert replay_experiment(store, NAME).digest() == state
+        assert verify(store, NAME).fine
 
 
 @pytest.mark.parametrize("policy", ["random", "pareto-ucb1"])

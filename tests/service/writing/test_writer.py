@@ -15,8 +15,8 @@ from paretozoom import Objective, Problem, Real
 from paretozoom.records import Refused
 from paretozoom.service.declined import Declined
 from paretozoom.service.experiments.experiment import Experiment
-from paretozoom.service.experiments.pending import NotOpen
-from paretozoom.service.writing.lane import Lane
+from paretozoom.service.experiments.pending_decisions import NotOpen
+from paretozoom.service.writing.groups import Groups
 from paretozoom.service.writing.live import LiveExperiments
 from paretozoom.service.writing.loading import load_experiment, replay_experiment
 from paretozoom.service.writing.writer import Writer
@@ -265,8 +265,8 @@ def test_a_deadline_that_came_is_looked_at_once(tmp_path: Path, monkeypatch: pyt
         await service.start(wait=WAIT)
         decided = await service.submit(lambda pending: pending.decide([0.1]))
         await service.submit(lambda pending: pending.reward(decided.decision.number, [1.0, 0.0]))
-        serve = Lane._serve
-        monkeypatch.setattr(Lane, "_serve", lambda lane, group: looked.append(group) or serve(lane, group))
+        serve = Groups.serve
+        monkeypatch.setattr(Groups, "serve", lambda groups, group: looked.append(group) or serve(groups, group))
         clock[0] = WAIT + 1
         await service.submit(lambda pending: pending.pause("ops"))
         await asyncio.sleep(0.05)
