@@ -65,12 +65,12 @@ def basis_of(problem: Problem, point: Floats, arm: Ints) -> Basis:
     (['x', 'c', 'y'], 2, [-1, 0, 1, 2])
     """
     encoding, finite = problem.encoding, isinstance(problem.arm, Finite)
-    names = [dimension.name for dimension in problem.context]
-    names += ["arm"] if isinstance(problem.arm, Finite) else [dimension.name for dimension in problem.arm]
+    names = [name for name, _ in problem.places_of_all]
+    dimension = {j: k for k, (_, place) in enumerate(problem.places_of_all) for j in range(problem.dim)[place]}
     most = max(1, min(ORDERS, MOST_COLUMNS // max(1, encoding.context)))
     columns: list[tuple[Floats, int, int]] = [(np.ones(len(point)), -1, 0)]
     for j, kind in enumerate(encoding.kinds.tolist()):
-        place = min(j, encoding.context) if finite else j
+        place = dimension[j]
         told = _told(kind, point[:, j], most)
         if finite and len(encoding.arms) and j == encoding.context and kind != CATEGORICAL:
             columns += [(marks, place, 1) for marks in _marks(arm.astype(float))]
@@ -80,7 +80,7 @@ def basis_of(problem: Problem, point: Floats, arm: Ints) -> Basis:
         np.array([place for _, place, _ in columns]),
         np.array([order for _, _, order in columns]),
         names,
-        encoding.context,
+        len(problem.context),
     )
 
 

@@ -162,6 +162,20 @@ class Problem(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True
         return tuple(slice(*pair) for pair in itertools.pairwise(ends))
 
     @cached_property
+    def places_of_all(self) -> tuple[tuple[str, slice], ...]:
+        """The name of each dimension of contexts and arms, and where its coordinates stand; a finite arm is one.
+
+        >>> from paretozoom import Finite, Vector
+        >>> Problem([Vector("prompt", 3)], Finite({"a": [1, 0], "b": [0, 1]}), [Objective("r")]).places_of_all
+        (('prompt', slice(0, 3, None)), ('arm', slice(3, 5, None)))
+        """
+        own = self.encoding.context
+        found = [(d.name, place) for d, place in zip(self.context, self.places, strict=True)]
+        if isinstance(self.arm, Finite):
+            return (*found, ("arm", slice(own, self.dim)))
+        return (*found, *((d.name, slice(own + k, own + k + 1)) for k, d in enumerate(self.arm)))
+
+    @cached_property
     def holds_lists(self) -> bool:
         """Whether a context in plain types holds lists: vectors."""
         return any(isinstance(d, Vector) for d in self.context)

@@ -76,17 +76,19 @@ def proposed(
 
 
 def _mean_gaps(problem: Problem, point: Floats) -> dict[str, float]:
-    """The mean squared gap of two random points along each coordinate; along all of a finite arm together."""
+    """The mean squared gap of two random points along each dimension; along all of a finite arm together."""
     plain = Similarity.of(problem)
     rng = np.random.default_rng(0)
     a, b = point[rng.integers(len(point), size=(2, PAIRS))]
-    gaps = [plain.part_of(a[:, [j]], b[:, [j]], [j]).mean() / plain.factors[j] for j in range(problem.dim)]
-    names = names_of(problem)
+    names, gaps = names_of(problem), []
+    for owner in range(len(names)):
+        own = np.flatnonzero(plain.owners == owner)
+        gaps.append(plain.part_of(a[:, own], b[:, own], own).mean() * plain.shares[own[0]] / plain.factors[own[0]])
     return {name: float(sum(gap for gap, known in zip(gaps, names, strict=True) if known == name)) for name in names}
 
 
 def names_of(problem: Problem) -> list[str]:
-    """The name of each coordinate, as weights have it."""
+    """The names of what has a weight."""
     context = [dimension.name for dimension in problem.context]
     if isinstance(problem.arm, Finite):
         return context + ["arm"] * (problem.dim - len(context))

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from paretozoom import Decision, Objective, Problem, Real
 from paretozoom.commands.cli import app
 from paretozoom.store.events import Created, Decided, Event, Paused, Rewarded
-from tests.store.contract import add
+from tests.store.entries import add
 from tests.store.samples import opened
 
 PROBLEM = Problem(

@@ -336,7 +336,7 @@ def test_it_plays_the_straight_line(task: Any) -> None:
 def test_the_example_runs() -> None:
     namespace = runpy.run_path("examples/own_policy.py")
     own = namespace["EpsilonPareto"]
-    assert check_policy(own) == ["finite arms with features", "finite arms, no context"]
+    assert check_policy(own) == ["finite arms with features", "contexts as they are", "finite arms, no context"]
     runner = doctest.DocTestRunner()
     for example in doctest.DocTestFinder().find(own, globs=namespace):
         runner.run(example)

@@ -72,8 +72,8 @@ def test_twins_make_the_same_decisions(pair: str, shape: str, scrambled: bool) -
 @pytest.mark.parametrize("name", PAIRS)
 def test_contracts(name: str) -> None:
     make = PAIRS[name][0]
-    assert len(check_policy(lambda problem, seed: make(problem, seed=seed))) == 4
-    assert len(check_policy(lambda problem, seed: make(problem, seed=seed, pareto=True, start="random"))) == 4
+    assert len(check_policy(lambda problem, seed: make(problem, seed=seed))) == 5
+    assert len(check_policy(lambda problem, seed: make(problem, seed=seed, pareto=True, start="random"))) == 5
 
 
 def test_values() -> None:
