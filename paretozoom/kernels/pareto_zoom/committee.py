@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from paretozoom.kernels.core.jit import Floats, Ints, kernel, part
-from paretozoom.kernels.pareto_zoom import forms, levels, smooth, trend
+from paretozoom.kernels.pareto_zoom import forms, levels, outliers, smooth, trend
 from paretozoom.kernels.pareto_zoom import memory as m
 from paretozoom.kernels.pareto_zoom.functions import stand_at, stand_at_arms, stand_at_context
 from paretozoom.kernels.pareto_zoom.settings import settings
@@ -158,7 +158,7 @@ def _add_own_errors(f: Floats, i: Ints, point: Floats, arms: Floats, rows: int) 
 def learn(f: Floats, i: Ints, point: Floats, arm: int, reward: Floats, residual: Floats, variance: Floats) -> None:
     """Compare the members with a reward before it is learned, and let fixed forms learn it.
 
-    Writes by how much all together were off, and the squared standard error of that.
+    Writes by how much all together were off, and the squared standard error of that. Outliers are brought nearer then.
     """
     means, errors, rows, numbers = m.mean(f, i, 1), m.error(f, i, 1), m.arms(f, i), m.listed(f, i)
     numbers[0] = arm
@@ -171,6 +171,7 @@ def learn(f: Floats, i: Ints, point: Floats, arm: int, reward: Floats, residual:
         forms.stand_at(f, i)
     if has_begun:
         _compare(f, i, numbers, reward, residual, variance)
+    outliers.bring_near(f, i, reward, residual)
     trend.learn(f, i, reward)
     smooth.learn(f, i, reward)
     if i[m.FORMS] > 0:

@@ -20,7 +20,7 @@ LARGEST = 1e60  # product that is summed: squares must not overflow
 def watch(f: Floats, i: Ints, digits: Ints, residual: Floats, variance: Floats) -> None:
     """Take in the residuals of a reward, and their squared standard errors; NaN where nothing was predicted."""
     s, bits, noise, last, watched = settings(f), m.bits(f, i), m.noise(f, i), m.last(f, i), m.watched(f, i)
-    place, each = 0, max(1, int(s.place_bits) // i[m.COORDINATES])
+    place, each = 0, max(1, int(s.most_bits) // i[m.COORDINATES])
     for j in range(i[m.COORDINATES]):
         depth = min(each, bits[j])
         place = (place << depth) | (digits[j] >> (bits[j] - depth))

@@ -91,6 +91,8 @@ trend_factors = _ints("trend_factor", "trend_room", "three", holds="given")  # t
 offset = _floats(
     "offset", "objectives", may_lack=True, least=-1e125, most=1e125
 )  # the first reward, which is subtracted from all; NaN before
+unbounded = _ints("unbounded", "objectives", holds="given")  # 1: rewards may be anything
+usual = _floats("usual", "objectives", "three", least=0)  # how far rewards are from what is predicted: see `outliers`
 site_key = _ints("site_key", "site_room", least=0)
 site_count = _ints("site_count", "objectives", "site_room", least=0)
 site_total = _floats("site_total", "objectives", "site_room")

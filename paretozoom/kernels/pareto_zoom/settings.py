@@ -102,6 +102,11 @@ class Settings:
     )
     directions: float = _capacity(8, "sums", "of a context, that forms have as terms then. Heuristic")
 
+    # Outliers.
+    outlier_growth: float = _schedule(
+        0.25, "power", "of rewards, times their usual distance: beyond, an unbounded one is brought nearer"
+    )
+
     # Committee: shares of the estimators.
     equal_rewards: float = _prior(2, "rewards", "that equal shares are worth beforehand. Heuristic")
     far: float = _threshold(9, "noise variance", "squared errors beyond count less: three standard deviations")
@@ -118,14 +123,13 @@ class Settings:
     end: float = _threshold(0.5, "standard errors", "times (d-1)^2: so near to the best, noise makes ends of fronts")
 
     # Drift.
-    place_bits: float = _capacity(10, "bits", "of all coordinates together, that tell places apart: memory")
     least_pairs: float = _threshold(250, "pairs", "of rewards at one place before something is concluded")
     drift_errors: float = _threshold(4.5, "standard errors", "that products of residuals are above 0 for a change")
     drift_times: float = _threshold(4, "factor", "above what standard errors explain, for a change. Heuristic")
     drift_known: float = _threshold(0.25, "noise variance", "squared standard error below which a place is known")
 
     # Places and candidates.
-    most_bits: float = _capacity(10, "bits", "of a coordinate: finer differences are not told apart")
+    most_bits: float = _capacity(10, "bits", "of a coordinate, or of all that make a place of the drift test: memory")
     feature_bits: float = _capacity(5, "bits", "of a feature of a finite arm")
     line_candidates: float = _capacity(64, "candidates", "on a line of arms")
     most_candidates: float = _capacity(512, "candidates", "on more dimensions of arms: fourfold for each, up to this")

@@ -198,6 +198,8 @@ class Model:
         self.share, self.P = np.tile(np.eye(MEMBERS)[LEVELS_], (self.d, 1)), np.zeros((self.d, MEMBERS, MEMBERS))
         self.compared, self.levels_error2, self.explained = np.zeros((3, self.d))
         self.watched = np.zeros(4)  # pairs, products, squares of products, what is expected of products
+        self.unbounded = np.array([not objective.bounded for objective in problem.objectives])
+        self.usual = np.zeros((3, self.d))  # rewards that were predicted, how far they were, how many were as the first
         self.last: dict[int, Array] = {}  # the last residuals at a place; 0 if there were none
 
     def rows(self, x: Array, arms: Array) -> Array:
@@ -285,14 +287,26 @@ class Model:
             self.watched += [1, product, product**2, (error2 / sigma2)[pair].sum()]
         last[known] = residual[known]
 
+    def bring_near(self, r: Array, residual: Array) -> Array:
+        """Rewards of unbounded objectives, those that are too far from what was predicted brought nearer."""
+        told, s = self.unbounded & ~np.isnan(residual), self.s
+        self.usual[2] += self.unbounded & (r == 0)
+        n, away, same = self.usual
+        limit = away * np.maximum(n, 1) ** (s.outlier_growth - 1)
+        limit[(n < s.first_rewards) | (same >= 0.5 * n) | ~self.unbounded] = math.inf
+        nearer = np.clip(residual, -limit, limit)
+        self.usual[:2] += [told, np.where(told, abs(nearer), 0)]
+        return np.where((nearer == residual) | np.isnan(residual), r, r + (nearer - residual))
+
     def tell(self, z: Array, arm: int, reward: Array) -> None:
         """Learn of a point and, if arms are finite, the number of its arm; NaN where nothing is told."""
         self.first = np.where(np.isnan(self.first), reward, self.first)
-        r, digits = reward - self.first, self.space.digits(z, arm)
+        r, digits, residual = reward - self.first, self.space.digits(z, arm), np.full(self.d, math.nan)
         if self.levels.levels:
             residual, error2 = self.compare(z, arm, r)
             if len(self.levels.levels) > 1:
                 self.watch(digits, residual, error2)
+        r = self.bring_near(r, residual)
         self.trend.learn(z, r, self.told)
         self.smooth.learn(z, r, self.told)
         self.forms.learn(z, arm, r)

@@ -98,7 +98,7 @@ class Space:
 
     def place(self, digits: Array) -> int:
         """A rather large cell that digits lie in, of some bits of all coordinates together."""
-        place, most = 0, int(self.settings.place_bits)
+        place, most = 0, int(self.settings.most_bits)
         depth = np.minimum(self.bits, max(1, most // len(digits)))
         for digit, bits in zip((digits >> (self.bits - depth)).tolist(), depth.tolist(), strict=True):
             place = (place << bits | digit) % 2**most

@@ -19,6 +19,7 @@ ALL = {
     **PROBLEMS,
     **LATTICE_PROBLEMS,
     "many arms": MANY,
+    "unbounded": Problem(context=[Real("x")], arm=[Real("y")], objectives=[Objective("a", bounded=False)]),
     "plane of labels": Problem(
         context=[Real("x1"), Real("x2"), Real("x3")], arm=Finite(list("abc")), objectives=[Objective("a")]
     ),
@@ -66,6 +67,7 @@ CASES: dict[str, tuple[float, str, dict[str, float]]] = {
     "form_level": (2, "labels", {}),
     "form_room": (0, "labels", {}),
     "directions": (1, "plane of labels", {"form_room": 40}),
+    "outlier_growth": (0, "unbounded", {}),
     "equal_rewards": (50, "plane", {}),
     "far": (1, "plane", {}),
     "memory": (0.2, "plane", {}),
@@ -77,7 +79,6 @@ CASES: dict[str, tuple[float, str, dict[str, float]]] = {
     "worse": (0.2, "plane", {}),
     "ahead": (0.1, "plane", {}),
     "end": (3.0, "plane", {}),
-    "place_bits": (3, "plane", DRIFT),
     "least_pairs": (1000, "plane", DRIFT),
     "drift_errors": (20, "plane", DRIFT),
     "drift_times": (1000, "plane", DRIFT),
