@@ -23,7 +23,8 @@ from paretozoom.kernels.pareto_zoom.settings import settings
 def solve_shares(products: Floats, penalty: Floats, share: Floats) -> None:
     """Write the shares that make the squared error least, among members whose penalty is finite.
 
-    The error is s'(P + diag(penalty))s; members whose share would be negative get none.
+    The error is s'(P + diag(penalty))s; members whose share would be negative get none. Beyond what numbers can hold
+    the first member gets all.
 
     >>> share = np.zeros(3)
     >>> solve_shares(np.diag([1.0, 3.0, 1.0]), np.array([0.0, 0.0, math.inf]), share)
@@ -32,7 +33,7 @@ def solve_shares(products: Floats, penalty: Floats, share: Floats) -> None:
     """
     k = len(share)
     active = np.isfinite(penalty)
-    while True:
+    for _ in range(k):
         a, x = np.zeros((k, k)), np.zeros(k)
         for p in range(k):
             if active[p]:
@@ -59,6 +60,8 @@ def solve_shares(products: Floats, penalty: Floats, share: Floats) -> None:
         if share[worst] >= 0.0:
             return
         active[worst] = False
+    share[:] = 0.0
+    share[0] = 1.0
 
 
 @part

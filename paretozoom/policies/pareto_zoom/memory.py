@@ -236,6 +236,11 @@ def _check_sums(settings: Settings, f: Floats, i: Ints) -> None:
     for name in ("trend_covariance", "smooth_covariance", "trend_gram", "form_gram"):
         if (np.diagonal(m.memory.view(name, f, i), axis1=1, axis2=2) < -1e-6).any():
             raise Refused(f"snapshot: {name} holds negative variances")
+    for name in ("trend_gram", "form_gram"):  # sums of products are no more than sums of squares allow
+        gram = m.memory.view(name, f, i)
+        root = np.sqrt(np.maximum(np.diagonal(gram, axis1=1, axis2=2), 0)) * (1 + 1e-6) + 1e-9
+        if (np.abs(gram) > root[:, :, None] * root[:, None, :]).any():
+            raise Refused(f"snapshot: {name} holds sums that no rewards have")
     sizes, forms = 4.0 ** m.memory.view("form_size", f, i), int(i[m.FORMS])
     own = np.maximum(sizes[:, 1], 4.0**settings.form_level)
     for name, most in (("form_common_inverse", sizes[:, 0]), ("form_inverse", np.repeat(own, forms))):
