@@ -59,7 +59,7 @@ def _places(values: int) -> Floats:
 
 
 class FiniteArms(CompiledPolicy):
-    """A policy over finitely many arms; see `kernels/table.py` for its memory.
+    """A policy over finitely many arms; see `kernels/arms/table.py` for its memory.
 
     Subclasses pass on what they were given: `arms` and `within` (a grid on continuous arms, of which the centre or a
     random place of a cell is played) or a `grid` of their own, `cells` (into how many parts each context coordinate is

@@ -26,7 +26,7 @@ Start = Literal["complete", "random"]
 
 
 class Clustered(Scalarised):
-    """A policy whose memory is `kernels/clusters.py`: a linear model per user, pooled over clusters of users."""
+    """A policy whose memory is `kernels/clusters/clusters.py`: a linear model per user, pooled over clusters."""
 
     clusters_items: ClassVar[bool]
 

@@ -25,7 +25,7 @@ MOST_FLOATS = 20_000_000
 
 
 class Estimator(Scalarised):
-    """A policy whose memory is `kernels/estimates.py`.
+    """A policy whose memory is `kernels/linear/estimates.py`.
 
     Subclasses say what multiplies the root of a variance before `confidence` does, whether arms have a model of their
     own, which joint features there are, how many stages (that stop to explore at the width `floor`, and explore the

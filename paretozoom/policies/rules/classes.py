@@ -106,7 +106,7 @@ def _spaced(arms: int, places: int) -> Ints:
 
 
 class PolicyClass(Scalarised):
-    """A policy that competes with the best of finitely many rules; see `kernels/classes.py` for its memory.
+    """A policy that competes with the best of finitely many rules; see `kernels/rules/classes.py` for its memory.
 
     `rules` is the class: a list of rules, each a list with the number of an arm for every context cell, where `cells`
     says into how many parts each context coordinate is divided (categories stay whole). None stands for 121 affine

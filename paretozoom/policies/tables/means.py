@@ -18,7 +18,7 @@ from paretozoom.records import Refused, Values
 
 
 class MeanTable(FiniteArms):
-    """A policy whose memory is `kernels/means.py`: counts and sums per context cell and arm."""
+    """A policy whose memory is `kernels/tables/means.py`: counts and sums per context cell and arm."""
 
     def __init__(
         self,

@@ -42,7 +42,7 @@ class Nodes(NamedTuple):
 
 
 class ArmTrees(FiniteArms):
-    """A policy whose memory is `kernels/hoo_tree.py`: a tree over the arms for each cell of contexts."""
+    """A policy whose memory is `kernels/trees/hoo_tree.py`: a tree over the arms for each cell of contexts."""
 
     kernel: ClassVar[ModuleType] = hoo
     vectors: ClassVar[int] = 1  # how many a node's B may have
