@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Callable
 from typing import Any
-
-import pytest
 
 from paretozoom import Decision, Dropped, Policy, Told
 from tests.reference.play import World, feedback
@@ -53,12 +52,13 @@ def lockstep(
 def _agree(mine: Decision, theirs: Decision) -> None:
     """In all but rounding errors of densities and places."""
     assert (mine.number, mine.context, mine.credit) == (theirs.number, theirs.context, theirs.credit), (mine, theirs)
-    assert mine.density == pytest.approx(theirs.density, rel=1e-9), (mine, theirs)
+    assert math.isclose(mine.density, theirs.density, rel_tol=1e-9), (mine, theirs)
     if isinstance(mine.arm, dict):
         assert mine.arm.keys() == theirs.arm.keys()
         for name, value in mine.arm.items():
-            same = pytest.approx(value, rel=1e-12, abs=1e-12) if isinstance(value, float) else value
-            assert theirs.arm[name] == same, (mine, theirs)
+            other = theirs.arm[name]
+            near = isinstance(value, float) and math.isclose(value, other, rel_tol=1e-12, abs_tol=1e-12)
+            assert near or value == other, (mine, theirs)
     else:
         assert mine.arm == theirs.arm, (mine, theirs)
 

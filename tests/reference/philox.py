@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-WORD = 1 << 64
+WORD, LOW = 1 << 64, (1 << 64) - 1
 MULTIPLIERS = (0xD2E7470EE14C6C93, 0xCA5A826395121157)
 WEYL = (0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B)
 
@@ -14,10 +14,9 @@ def block(key: Sequence[int], counter: Sequence[int]) -> list[int]:
     k0, k1 = (int(k) % WORD for k in key)
     c0, c1, c2, c3 = (int(c) % WORD for c in counter)
     for _ in range(10):
-        high0, low0 = divmod(MULTIPLIERS[0] * c0, WORD)
-        high1, low1 = divmod(MULTIPLIERS[1] * c2, WORD)
-        c0, c1, c2, c3 = high1 ^ c1 ^ k0, low1, high0 ^ c3 ^ k1, low0
-        k0, k1 = (k0 + WEYL[0]) % WORD, (k1 + WEYL[1]) % WORD
+        first, second = MULTIPLIERS[0] * c0, MULTIPLIERS[1] * c2
+        c0, c1, c2, c3 = (second >> 64) ^ c1 ^ k0, second & LOW, (first >> 64) ^ c3 ^ k1, first & LOW
+        k0, k1 = (k0 + WEYL[0]) & LOW, (k1 + WEYL[1]) & LOW
     return [c0, c1, c2, c3]
 
 

@@ -46,7 +46,8 @@ class ScalarizedUCB1(Averages):
             plays = self.plays(self.row(cell, function, arm))
             more = math.sqrt(2 * math.log(n) / plays) if plays else math.inf
             indices[arm] = self.value(cell, function, arm) + more if plays else math.inf
-        return [arm for arm in listed if indices[arm] == max(indices.values())]
+        most = max(indices.values())
+        return [arm for arm in listed if indices[arm] == most]
 
     def value(self, cell: int, function: int, arm: int) -> float:
         """What a function makes of the means of an arm."""

@@ -10,15 +10,19 @@ from tests.reference.finite import FiniteTwin
 
 
 class Averages(FiniteTwin):
-    """Rewards by credit, kept one by one."""
+    """Rewards by credit, and their totals: sums from the left."""
 
     def __init__(self, problem: Problem, **given: Any) -> None:
         super().__init__(problem, **given)
         self.rewards: dict[int, list[list[float]]] = {}
+        self.totals: dict[int, list[float]] = {}
 
     def learn(self, decision: Decision, reward: list[float]) -> None:
         """Keep the reward."""
-        self.rewards.setdefault(decision.credit, []).append(reward)
+        credit = decision.credit
+        self.rewards.setdefault(credit, []).append(reward)
+        before = self.totals.get(credit, [0.0] * self.learned)
+        self.totals[credit] = [total + reward[o] for o, total in enumerate(before)]
 
     def plays(self, credit: int) -> int:
         """How many rewards there are."""
@@ -30,16 +34,7 @@ class Averages(FiniteTwin):
 
     def mean(self, credit: int) -> list[float]:
         """Their mean, by objective."""
-        kept = self.rewards[credit]
-        return [_total(r[o] for r in kept) / len(kept) for o in range(self.learned)]
-
-
-def _total(values: Any) -> float:
-    """A sum from the left, as a running total has it: `sum` rounds less since Python 3.12."""
-    total = 0.0
-    for value in values:
-        total += value
-    return total
+        return [total / self.plays(credit) for total in self.totals[credit]]
 
 
 class UCB1(Averages):
@@ -49,7 +44,8 @@ class UCB1(Averages):
         """The largest index."""
         first = cell * len(self.arms)
         indices = {arm: self.index(first + arm, self.all_plays(first)) for arm in listed}
-        return self.uniform_on([arm for arm in listed if indices[arm] == max(indices.values())])
+        most = max(indices.values())
+        return self.uniform_on([arm for arm in listed if indices[arm] == most])
 
     def index(self, credit: int, n: int) -> float:
         """Infinite before the first play."""

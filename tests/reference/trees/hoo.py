@@ -1,4 +1,4 @@
-"""HOO and MO-HOO, slowly: trees of objects, every node's bounds from scratch, cells as lists of sides."""
+"""HOO and MO-HOO, slowly: trees of objects, bounds by recursion, cells as lists of sides."""
 
 from __future__ import annotations
 
@@ -22,8 +22,10 @@ class Node:
     number: int
     depth: int
     parent: Node | None
-    rewards: list[Vector] = field(default_factory=list)
+    plays: int = 0
+    totals: Vector = ()
     children: list[Node | None] = field(default_factory=lambda: [None, None])
+    bound: Any = None  # of the node and all below it; found anew once any of them was played
 
 
 class Trees(Twin):
@@ -92,7 +94,7 @@ class Trees(Twin):
         assert node is not None
         box: list[Side] = [(0.0, float(count) if count else 1.0) for count in self.counts]
         credit, probability = node.number, 1.0
-        while node is not None and node.rewards and node.depth < self.depth:
+        while node is not None and node.plays and node.depth < self.depth:
             halves = self.halves(box)
             ways = [k for k, half in enumerate(halves) if sum(size for size, _ in self.pieces(half, allowed)) > 0]
             if not ways:
@@ -144,17 +146,15 @@ class Trees(Twin):
                 node = parent.children[way] = Node(len(self.nodes), parent.depth + 1, parent)
                 self.nodes.append(node)
         while node is not None:
-            node.rewards.append(tuple(reward))
+            before = node.totals or (0.0,) * len(reward)
+            node.totals = tuple(t + r for t, r in zip(before, reward, strict=True))
+            node.plays, node.bound = node.plays + 1, None
             node = node.parent
 
     def u(self, node: Node) -> Vector:
         """The bound from a node's own rewards."""
-        plays = len(node.rewards)
-        more = math.sqrt(self.log / plays)
-        totals = [0.0] * len(node.rewards[0])
-        for reward in node.rewards:
-            totals = [t + r for t, r in zip(totals, reward, strict=True)]
-        return tuple(t / plays + more + self.nu * self.rho**node.depth for t in totals)
+        more = math.sqrt(self.log / node.plays)
+        return tuple(t / node.plays + more + self.nu * self.rho**node.depth for t in node.totals)
 
 
 class HOO(Trees):
@@ -164,7 +164,9 @@ class HOO(Trees):
         """The bound of a node and all below it."""
         if node is None:
             return math.inf
-        return min(self.u(node)[0], max(self.b(child) for child in node.children))
+        if node.bound is None:
+            node.bound = min(self.u(node)[0], max(self.b(child) for child in node.children))
+        return float(node.bound)
 
     def lean(self, node: Node) -> float:
         """The larger bound, or a coin."""
@@ -184,9 +186,10 @@ class MOHOO(Trees):
         """The bounds of a node and all below it."""
         if node is None:
             return [self.endless]
-        u = self.u(node)
-        left, right = (self.b(child) for child in node.children)
-        return capped(clipped(u, undominated(left + right)), self.most)
+        if node.bound is None:
+            left, right = (self.b(child) for child in node.children)
+            node.bound = capped(clipped(self.u(node), undominated(left + right)), self.most)
+        return list(node.bound)
 
     def lean(self, node: Node) -> float:
         """The share of vectors that the left child owns; half of those that both own."""
