@@ -13,8 +13,8 @@ from paretozoom.findings import Finding, Look, look_at_rounds
 from paretozoom.problem.dimensions import Floats
 from tests.findings.drawing import drawn, numbers
 
-SEEDS = 50
-FALSE = 8  # alarms of 5 % among 50, at most: more have a probability of 0.06 %
+SEEDS = 30
+FALSE = 6  # alarms of 5 % among 30, at most: more have a probability of 0.06 %
 
 
 @cache
