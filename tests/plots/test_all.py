@@ -52,18 +52,19 @@ def plot(request: pytest.FixtureRequest) -> Any:
 
 
 def test_infos_are_json_and_survive_it(plot: Any) -> None:
-    module, info = plot
+    _, info = plot
     text = msgspec.json.encode(info)
     again = msgspec.json.decode(text, type=type(info))
     assert again == info
-    assert style.svg_text(module.figure(again)) == style.svg_text(module.figure(info))
 
 
 def test_files_have_the_same_bytes_whatever_matplotlib_was_told(plot: Any, tmp_path: Path) -> None:
+    """Also of an info that was JSON."""
     module, info = plot
+    again = msgspec.json.decode(msgspec.json.encode(info), type=type(info))
     first = [path.read_bytes() for path in style.save(module.figure(info), tmp_path / "a.b")]
     with matplotlib.rc_context({"font.size": 20, "svg.hashsalt": None, "axes.facecolor": "red"}):
-        second = [path.read_bytes() for path in style.save(module.figure(info), tmp_path / "c")]
+        second = [path.read_bytes() for path in style.save(module.figure(again), tmp_path / "c")]
     assert first == second
     assert first[0].startswith(b"\x89PNG")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.b.png", "a.b.svg", "c.png", "c.svg"]
