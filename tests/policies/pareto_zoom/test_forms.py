@@ -127,7 +127,7 @@ def _agree_alone(both: Both, contexts: Any) -> None:
 def test_kernels_agree_with_the_dense_model(name: str, scrambled: bool) -> None:
     problem = LABELS[name]
     both, world = Both(problem, seed=3), World(problem, seed=5)
-    for rounds in (20, 120, 400):
+    for rounds in (20, 120, 240):
         both.play(world, rounds, scrambled=scrambled)
         both.agree(contexts_of(problem, 2, rounds))
         _agree_alone(both, contexts_of(problem, 3, rounds))
@@ -141,7 +141,7 @@ def test_kernels_agree_where_forms_are_of_directions(scrambled: bool) -> None:
     """Also when there is no room for all that is kept, and when directions are not sought any more."""
     problem = LABELS["many contexts"]
     both, world = Both(problem, seed=3, **WIDE, last_smooth_fit=150), World(problem, seed=5)
-    for rounds in (20, 120, 400):
+    for rounds in (20, 120, 240):
         both.play(world, rounds, scrambled=scrambled)
         _agree_alone(both, contexts_of(problem, 3, rounds))
     assert np.linalg.matrix_rank(both.part("direction")) == 4
