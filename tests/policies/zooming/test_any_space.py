@@ -201,7 +201,7 @@ def test_arms_are_feasible(shape: str, data: st.DataObject) -> None:
 @pytest.mark.parametrize("name", LATTICE_PROBLEMS)
 def test_draws_on_a_lattice_are_uniform(name: str, feasible: bool) -> None:
     """1 / density, summed over the draws in any part of the arm space, measures that part of the front."""
-    problem, asks, arms = LATTICE_PROBLEMS[name], 2500, 40_000
+    problem, asks, arms = LATTICE_PROBLEMS[name], 1250, 20_000
     # A density is one of real coordinates and a probability of discrete ones.
     combinations = math.prod(d.values for d in problem.arm if not isinstance(d, Real))
     policy, twin = Case(problem, "pcz", {"horizon": 1000, "confidence": 0.02}, False, 1).players()
