@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -135,19 +135,22 @@ class Experiment:
 
     def finish(self) -> None:
         """Learn what folding an entry has left, as it may take long."""
-        self._let_learn(self.policy.finish)
-
-    def _let_learn(self, learn: Callable[[], None]) -> None:
         try:
-            learn()
-        except Refused:
-            raise
-        except Exception:  # of the operator's own policy, to which the reward counts as told
-            log.exception("a policy failed to learn", extra={"experiment": self.name, "entry": self.seq})
+            self.policy.finish()
+        except (Exception, SystemExit):  # of the operator's own policy, to which the reward counts as told
+            self._say_that_it_failed()
+
+    def _say_that_it_failed(self) -> None:
+        log.exception("a policy failed to learn", extra={"experiment": self.name, "entry": self.seq})
 
     def _reward(self, number: int, reward: dict[str, float]) -> None:
         self.at_hand.reward_of(number)  # or it must be brought back
-        self._let_learn(lambda: self.policy.replay(Told(number, reward), finish=False))
+        try:
+            self.policy.replay(Told(number, reward), finish=False)
+        except Refused:
+            raise
+        except Exception:
+            self._say_that_it_failed()
         self.at_hand.tell(number, reward)
         for name, value in reward.items():
             self.counts.totals[name] = self.counts.totals.get(name, 0.0) + value

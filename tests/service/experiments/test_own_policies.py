@@ -21,7 +21,7 @@ from tests.store.samples import opened
 
 NAME = "mine-1"
 CODE = """
-from paretozoom import PlainPolicy
+from paretozoom import PlainPolicy, Refused
 
 
 class Mine(PlainPolicy):
@@ -39,6 +39,10 @@ class Mine(PlainPolicy):
     def learn(self, context, arm, reward):
         if reward["left"] == 0.5:
             raise KeyError("a mistake of the operator")
+        if reward["left"] == 0.625:
+            raise Refused("learn: a mistake of the operator")
+        if reward["left"] == 0.75:
+            raise SystemExit("a mistake of the operator")
         self.sums[arm] += reward["left"]
 
 
@@ -174,11 +178,12 @@ def test_a_policy_that_fails_harms_nobody(
     with serving(folder, snapshot_every=3) as client:
         experiment, other = begin(client, NAME, policy="mine"), begin(client, policy="broken")
         for remote in (experiment, other):
-            assert remote.reward(remote.number(), left=0.5, right=0.5).status_code == 200
+            for mistake in (0.5, 0.625, 0.75):
+                assert remote.reward(remote.number(), left=mistake, right=0.5).status_code == 200
             play(remote)
         assert experiment.get("/decisions/0").json()["state"] == "rewarded"
         before = experiment.get().json()
-        assert "a policy failed to learn" in caplog.text
+        assert caplog.text.count("a policy failed to learn") == 6
         assert "a policy failed to show its front" in caplog.text
         until(lambda: "no snapshot" in caplog.text)
         other.number()
