@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from paretozoom.service.declined import Declined
 from paretozoom.service.writing.commits import Commits
 from paretozoom.service.writing.groups import Groups
 from paretozoom.service.writing.live import LiveExperiments
@@ -51,6 +52,12 @@ class Lane:
         self.chores.append((work, future))
         self.wake()
         return future
+
+    def drop_chore(self, future: asyncio.Future[Any]) -> bool:
+        """Let something not be done; whether it was not begun."""
+        before = len(self.chores)
+        self.chores = deque(chore for chore in self.chores if chore[1] is not future)
+        return len(self.chores) < before
 
     def wake(self) -> None:
         """Begin to work, if there may be something to do."""
@@ -106,6 +113,8 @@ class Lane:
     async def _do(self, work: Callable[[LiveExperiment], Awaitable[Any]], future: asyncio.Future[Any]) -> None:
         """What must not happen while a group is written."""
         try:
+            if self._experiments.get(self.live.name) is not self.live:
+                raise Declined(404, f"experiment {self.live.name!r}: was deleted")
             answer = await work(self.live)
         except Exception as error:
             if isinstance(error, StoreError) and not isinstance(error, Full):

@@ -89,11 +89,18 @@ class Writer:
         return await submission.future
 
     async def between_groups(self, name: str, work: Callable[[LiveExperiment], Awaitable[Answer]]) -> Answer:
-        """Do something to an experiment while nothing else is done to it; what it raises is raised here."""
+        """Do something to an experiment while nothing else is done to it; what it raises is raised here.
+
+        What cannot be begun in time, as the experiment learns, is not done at all.
+        """
         lane = self._lane(name)
         if self._stopping:
             raise Declined(503, "the service is shutting down")
-        answer: Answer = await lane.put_chore(work)
+        chore = lane.put_chore(work)
+        await asyncio.wait([chore], timeout=self._experiments.limits.seconds_to_answer)
+        if not chore.done() and lane.drop_chore(chore):
+            raise Declined(503, f"experiment {name!r}: is busy, and it was not begun in time; nothing was done")
+        answer: Answer = await chore
         return answer
 
     @property

@@ -105,3 +105,27 @@ def test_who_asks_it_does_not_wait_for_ever(folder: Path) -> None:
                 refused(one.result(), 503, "not done in time", "request_id")
         until(lambda: slow.decide().status_code == 201)
         assert slow.get().json()["counts"]["rewards"] == 1
+
+
+def test_what_cannot_be_begun_in_time_is_not_done(folder: Path) -> None:
+    with serving(folder, limits=Limits(seconds_to_answer=0.2)) as client, ThreadPoolExecutor(3) as pool:
+        slow = begin(client, policy="slow")
+        with learning(slow, pool):
+            refused(client.delete(slow.path), 503, "was not begun in time", "nothing was done")
+            refused(slow.post("/erase", {"decisions": [slow.id(0)]}), 503, "was not begun in time")
+            refused(slow.post("/prune", {"before": 1e10}), 503, "was not begun in time")
+        until(lambda: slow.decide().status_code == 201)
+        assert slow.get("/decisions/0").json()["state"] == "rewarded"
+        assert {entry["event"]["type"] for entry in slow.events()} == {"created", "decided", "rewarded"}
+
+
+def test_what_is_deleted_twice_is_deleted_once(folder: Path) -> None:
+    with serving(folder) as client, ThreadPoolExecutor(6) as pool:
+        slow = begin(client, policy="slow")
+        with learning(slow, pool) as waiting:
+            gone = [pool.submit(client.delete, slow.path) for _ in range(3)]
+            lane = client.app.state.writer._lanes[slow.name]
+            until(lambda: len(lane.chores) == 3)
+            assert not any(one.done() for one in (*waiting, *gone))
+        assert sorted(one.result().status_code for one in gone) == [204, 404, 404]
+        assert begin(client, slow.name).number() == 0
