@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 
 from paretozoom.findings import Look, look_at_rounds
 from paretozoom.findings.look import FEWEST
@@ -39,6 +39,7 @@ class RecentRounds:
         self._told = 0  # rounds so far
         self._looked_at = 0  # how many there were at the last look
         self._look: Look | None = None
+        self.times_forgotten = 0
 
     def tell(self, decision: Decision, reward: dict[str, float]) -> None:
         """Take in some rewards of a decision."""
@@ -51,10 +52,12 @@ class RecentRounds:
         if len(self._kept) > self._most:
             del self._kept[next(iter(self._kept))]
 
-    def forget(self, numbers: Collection[int]) -> None:
-        """Keep nothing of some decisions."""
+    def forget(self, numbers: Iterable[int]) -> None:
+        """Keep nothing of some decisions, nor what was found when somebody looked at them."""
         for number in numbers:
             self._kept.pop(number, None)
+        self._look, self._looked_at = None, 0
+        self.times_forgotten += 1
 
     @property
     def rounds(self) -> list[Round]:
@@ -68,11 +71,11 @@ class RecentRounds:
 
     @property
     def look(self) -> Look | None:
-        """What was found when somebody looked last."""
+        """What was found when somebody looked last; None if nothing could be."""
         return self._look
 
     @look.setter
-    def look(self, found: Look) -> None:
+    def look(self, found: Look | None) -> None:
         self._look, self._looked_at = found, self._told
 
 

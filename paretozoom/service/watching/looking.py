@@ -33,7 +33,10 @@ async def look_again(experiments: LiveExperiments, live: LiveExperiment) -> None
     recent, experiment = live.recent, live.experiment
     if recent is None or experiment is None:
         return
+    forgotten, found = recent.times_forgotten, None
     try:
-        recent.look = await experiments.threads.read(look_at, experiment.problem, recent.rounds)
+        found = await experiments.threads.read(look_at, experiment.problem, recent.rounds)
     except Exception:  # whatever it is, others are to be looked at
         log.exception("rounds could not be looked at", extra={"experiment": live.name})
+    if recent.times_forgotten == forgotten:  # else it was found in rounds that are erased by now
+        recent.look = found

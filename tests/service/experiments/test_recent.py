@@ -49,3 +49,12 @@ def test_what_is_forgotten_is_not_kept() -> None:
     recent = told(4)
     recent.forget({1, 2, 99})
     assert [round.decision.number for round in recent.rounds] == [0, 3]
+
+
+def test_what_was_found_in_forgotten_rounds_is_forgotten() -> None:
+    recent = told(130)
+    recent.look = look_at(LINE, recent.rounds)
+    assert not recent.is_due
+    recent.forget({7})
+    assert recent.look is None
+    assert recent.is_due

@@ -11,6 +11,7 @@ from litestar.testing import TestClient
 
 from paretozoom import Objective, Problem, Real, Rounds
 from paretozoom.findings import look_at_rounds
+from paretozoom.service.experiments.recent import look_at
 from paretozoom.service.watching import looking
 from tests.findings.drawing import drawn
 from tests.service.remote import Remote, until
@@ -64,6 +65,26 @@ def test_what_is_erased_is_forgotten(client: Service, experiment: Remote) -> Non
     assert [round.decision.number for round in recent.rounds] == [numbers[0], numbers[2]]
 
 
+def test_a_look_at_rounds_that_are_erased_meanwhile_is_not_kept(
+    client: Service, experiment: Remote, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(N):
+        experiment.reward(experiment.number(), left=0.5, right=0.5)
+    experiments = client.app.state.experiments
+    recent = experiments.by_name[experiment.name].recent
+    until(lambda: recent.look is not None)
+
+    def erased_meanwhile(problem: Problem, rounds: Rounds) -> Any:
+        found = look_at(problem, rounds)
+        assert experiment.post("/erase", {"decisions": [experiment.id(0)]}).json()["entries"], "erased before"
+        return found
+
+    monkeypatch.setattr(looking, "look_at", erased_meanwhile)
+    asyncio.run(looking.look_again(experiments, experiments.by_name[experiment.name]))
+    assert recent.look is None
+    assert metric(client, "paretozoom_largest_share", experiment=experiment.name, objective="left") is None
+
+
 def test_a_failed_look_harms_nobody(
     client: Service, experiment: Remote, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -73,7 +94,10 @@ def test_a_failed_look_harms_nobody(
     monkeypatch.setattr(looking, "look_at", fail)
     experiments = client.app.state.experiments
     live = experiments.by_name[experiment.name]
+    for _ in range(N):
+        experiment.reward(experiment.number(), left=0.5, right=0.5)
     asyncio.run(looking.look_again(experiments, live))
     assert "could not be looked at" in caplog.text
     assert live.recent.look is None
-    assert experiment.number() == 0
+    assert not live.recent.is_due  # it would fail again, until others are there
+    assert experiment.number() == N
