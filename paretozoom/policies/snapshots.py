@@ -13,6 +13,7 @@ from paretozoom.records import Refused, Snapshot
 
 FORMAT = 1
 MOST_DECISIONS = 1 << 60
+MOST_DIGITS = 4300  # that Python reads as a number
 
 
 def seed_and_number(snapshot: Any, identity: Mapping[str, Any]) -> tuple[int, int]:
@@ -26,8 +27,8 @@ def seed_and_number(snapshot: Any, identity: Mapping[str, Any]) -> tuple[int, in
         if theirs != mine:
             raise Refused(f"snapshot: {differing(field, theirs, mine)}")
     digits, number = snapshot.header.get("seed"), snapshot.header.get("number")
-    if not isinstance(digits, str) or not digits.isdecimal():
-        raise Refused(f"snapshot: seed is {digits!r}, expected the digits of a non-negative integer")
+    if not isinstance(digits, str) or not digits.isdecimal() or len(digits) > MOST_DIGITS:
+        raise Refused(f"snapshot: seed is {repr(digits)[:80]}, expected the digits of a non-negative integer")
     if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < MOST_DECISIONS:
         raise Refused(f"snapshot: number is {number!r}, expected an integer from 0 to below {MOST_DECISIONS}")
     return int(digits), number

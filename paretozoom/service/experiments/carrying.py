@@ -42,7 +42,7 @@ def with_carried(snapshot: Snapshot, entries: Iterable[Entry]) -> Snapshot:
 def read_export(name: str, data: bytes) -> tuple[Experiment, list[Carried]]:
     """The experiment of an export without its open decisions, and these, as events that are to follow."""
     snapshot = Snapshot.from_bytes(data)
-    experiment = Experiment.of(name, snapshot)
+    experiment = _taken_over(name, snapshot)
     try:
         carried: list[Carried] = msgspec.convert(snapshot.header.get(FIELD, []), list[Carried])
     except (msgspec.ValidationError, Refused) as error:
@@ -54,10 +54,10 @@ def read_export(name: str, data: bytes) -> tuple[Experiment, list[Carried]]:
     if numbers != waiting.numbers():
         raise Refused(f"snapshot: {FIELD} are the decisions {numbers[:10]!r}, expected {waiting.numbers()[:10]!r}")
     requests = [event.request for event in carried if event.request is not None]
-    if len(set(requests)) < len(requests) or not all(map(is_request, requests)):
-        raise Refused(
-            f"snapshot: {FIELD}: requests are {requests[:10]!r}, expected texts of at most 200 characters, each once"
-        )
+    _check_texts("requests", requests)
+    if len(set(requests)) < len(requests):
+        raise Refused(f"snapshot: {FIELD}: requests are {requests[:10]!r}, expected each once")
+    _check_texts("subjects", [event.subject for event in carried if event.subject is not None])
     for event in carried:
         for objective in event.reward:
             if objective not in experiment.problem.objective_names:
@@ -72,3 +72,19 @@ def read_export(name: str, data: bytes) -> tuple[Experiment, list[Carried]]:
     experiment.at_hand.put_away(0)
     waiting.clear()
     return experiment, carried
+
+
+def _taken_over(name: str, snapshot: Snapshot) -> Experiment:
+    try:
+        return Experiment.of(name, snapshot)
+    except Refused:
+        raise
+    except Exception as error:  # of the operator's own policy
+        raise Refused(f"snapshot: its policy does not take over its state ({error!r})") from error
+
+
+def _check_texts(field: str, given: list[str]) -> None:
+    """Hold texts of an import to what a request may say."""
+    for text in given:
+        if not (text and is_request(text)):
+            raise Refused(f"snapshot: {FIELD}: {field}: {text[:80]!r} is not a text of 1 to 200 characters without 0")

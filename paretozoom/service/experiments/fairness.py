@@ -116,6 +116,6 @@ def positions_in(snapshot: Snapshot) -> list[float | None]:
     [0.5, None]
     """
     try:
-        return msgspec.convert(snapshot.header.get(FIELD, []), _Positions, strict=False)
+        return msgspec.convert(snapshot.header.get(FIELD, []), _Positions)
     except msgspec.ValidationError as error:
         raise Refused(f"snapshot: {FIELD}: {error}") from error

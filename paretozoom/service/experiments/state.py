@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -10,6 +10,7 @@ from paretozoom.records import Refused, Snapshot
 from paretozoom.store.events import Created
 
 FIELD = "experiment"  # of a snapshot's header
+_Count = Annotated[int, msgspec.Meta(ge=0, lt=1 << 60)]
 Status = Literal["running", "paused", "retired"]
 
 
@@ -20,12 +21,12 @@ class Counts(msgspec.Struct):
     0
     """
 
-    decisions: int = 0
-    rewards: int = 0
-    expiries: int = 0
-    cancellations: int = 0
+    decisions: _Count = 0
+    rewards: _Count = 0
+    expiries: _Count = 0
+    cancellations: _Count = 0
     totals: dict[str, float] = {}
-    told: dict[str, int] = {}
+    told: dict[str, _Count] = {}
 
 
 class State(msgspec.Struct):
@@ -51,6 +52,14 @@ def state_in(snapshot: Snapshot) -> State:
     paretozoom.records.Refused: snapshot: experiment: Expected `object`, got `null`
     """
     try:
-        return msgspec.convert(snapshot.header.get(FIELD), State, strict=False)
+        state = msgspec.convert(snapshot.header.get(FIELD), State)
     except (msgspec.ValidationError, Refused) as error:
         raise Refused(f"snapshot: {FIELD}: {error}") from error
+    names = set(state.created.problem.objective_names)
+    for field, given in (("totals", state.counts.totals), ("told", state.counts.told)):
+        if not given.keys() <= names:
+            raise Refused(f"snapshot: {FIELD}: counts.{field} are of {sorted(given)[:10]!r}, which are no objectives")
+    for before, after in state.jumps:
+        if not 0 <= before <= after <= state.time:
+            raise Refused(f"snapshot: {FIELD}: the clock jumped from {before!r} to {after!r}, until {state.time!r}")
+    return state

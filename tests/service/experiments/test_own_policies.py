@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from paretozoom.commands.cli import app as commands
-from paretozoom.records import Refused
+from paretozoom.records import Refused, Snapshot
 from paretozoom.service.experiments import policies
 from paretozoom.service.experiments.policies import admit
 from paretozoom.service.writing.loading import replay_experiment, verify
@@ -192,6 +192,14 @@ def test_a_policy_that_fails_harms_nobody(
         experiment = Remote(client, NAME)
         assert experiment.get().json() == before
         play(experiment)
+
+
+def test_a_state_that_it_does_not_take_over_is_not_imported(shop: Path, folder: Path, lightly: None) -> None:
+    with serving(folder) as client:
+        snapshot = Snapshot.from_bytes(begin(client, policy="saved").get("/snapshot").content)
+        del snapshot.header["state"]["sums"]
+        answer = client.put(f"{ALL}/never/snapshot", content=snapshot.to_bytes())
+        refused(answer, 400, "snapshot: its policy does not take over its state (KeyError('sums'))")
 
 
 @pytest.mark.parametrize("more", [[], ["--policy", "{shop}:Saved"]])

@@ -90,8 +90,16 @@ def test_requests_of_open_decisions_are_known_to_an_import(client: Service) -> N
     assert copy.get().json()["counts"]["decisions"] == 5 + 2
 
 
-@pytest.mark.parametrize("requests", [("a", "a"), ("a" * 201, None), ("a\0", "b")])
-def test_impossible_requests_are_not_imported(client: Service, requests: tuple[str | None, ...]) -> None:
+@pytest.mark.parametrize(
+    ("requests", "words"),
+    [
+        (("a", "a"), "requests are ['a', 'a'], expected each once"),
+        (("a" * 201, None), "requests: 'aaa"),
+        (("a\0", "b"), "is not a text of 1 to 200 characters"),
+        (("", None), "requests: '' is not a text"),
+    ],
+)
+def test_impossible_requests_are_not_imported(client: Service, requests: tuple[str | None, ...], words: str) -> None:
     experiment = begin(client)
     for _ in requests:
         experiment.number()
@@ -99,7 +107,37 @@ def test_impossible_requests_are_not_imported(client: Service, requests: tuple[s
     for carried, request in zip(snapshot.header["carried"], requests, strict=True):
         carried["request"] = request
     answer = client.put(f"{ALL}/never/snapshot", content=snapshot.to_bytes())
-    refused(answer, 400, "snapshot: carried: requests are", "each once")
+    refused(answer, 400, "snapshot: carried: requests", words)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        (("carried", 0, "subject"), "a\0", "subjects: 'a\\x00' is not a text of 1 to 200 characters"),
+        (("carried", 0, "subject"), "a" * 201, "subjects: 'aaa"),
+        (("seed",), "9" * 5_000, "seed is '999"),
+        (("experiment", "counts", "rewards"), 10**400, "`$.counts.rewards`"),
+        (("experiment", "counts", "decisions"), -1, "`$.counts.decisions`"),
+        (("experiment", "counts", "told"), {"left": -1}, "`$.counts.told[...]`"),
+        (("experiment", "counts", "told"), {"lift": 1}, "counts.told are of ['lift'], which are no objectives"),
+        (("experiment", "counts", "totals"), {"lift": 1.0}, "counts.totals are of ['lift']"),
+        (("experiment", "counts", "totals"), {"left": "nan"}, "`$.counts.totals[...]`"),
+        (("experiment", "jumps"), [[0.0, 1e308]], "the clock jumped from 0.0 to 1e+308"),
+        (("experiment", "jumps"), [[2.0, 1.0]], "the clock jumped from 2.0 to 1.0"),
+    ],
+)
+def test_what_no_service_exports_is_not_imported(
+    client: Service, path: tuple[Any, ...], value: Any, words: str
+) -> None:
+    experiment = begin(client)
+    experiment.number(subject="somebody")
+    snapshot = Snapshot.from_bytes(experiment.get("/snapshot").content)
+    place: Any = snapshot.header
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = value
+    refused(client.put(f"{ALL}/never/snapshot", content=snapshot.to_bytes()), 400, "snapshot: ", words)
+    assert client.get("/metrics").status_code == 200
 
 
 def test_a_snapshot_may_be_larger_than_other_bodies(tmp_path: Path, lightly: None) -> None:
