@@ -159,7 +159,7 @@ def serve(store: Store, host: str, port: int, *, limits: Limits | None = None, a
 
     with _listen(host, port) as listener, asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
         url = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
-        _on_signals(lambda *_: sys.exit(0))
+        _on_signals(lambda *_: _leave(0))  # nothing was acknowledged yet, and a log may take long to be folded
         runner.run(live())
     if app.state.experiments.compilations.is_busy:
         _leave(0)  # a compiler cannot be interrupted, and nothing else is left to do

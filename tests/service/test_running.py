@@ -70,7 +70,7 @@ def test_a_log_line_is_json_with_whatever_was_added() -> None:
 
 
 SLOW = """
-import asyncio, sys
+import sys, time
 from pathlib import Path
 from paretozoom.service.writing.live import LiveExperiments
 from paretozoom.service.running import serve
@@ -81,7 +81,7 @@ whole = getattr(LiveExperiments, phase)
 
 async def slowly(experiments):
     print("now", flush=True)
-    await asyncio.sleep(float(seconds))
+    await experiments.threads.read(time.sleep, float(seconds))  # as a long log is folded
     await whole(experiments)
 
 setattr(LiveExperiments, phase, slowly)
