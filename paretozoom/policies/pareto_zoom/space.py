@@ -186,9 +186,9 @@ class Level:
         cells = self.cell_of_arm[digits[:, -1]] if len(self.space.arms) else self._numbers(arms)
         rows = [self.row.setdefault(tuple(place), len(self.row)) for place in places.tolist()]
         self.at = np.column_stack([self.at, [rows, cells]])
-        new = (0, len(self.row) - len(self.told))
-        self.told, self.due = np.pad(self.told, new), np.pad(self.due, new)
-        self.me = np.pad(self.me, ((0, 0), (0, 0), new, (0, 0)))
+        if new := len(self.row) - len(self.told):
+            self.told, self.due = np.pad(self.told, (0, new)), np.pad(self.due, (0, new))
+            self.me = np.pad(self.me, ((0, 0), (0, 0), (0, new), (0, 0)))
 
     def sums(self, sums: Array) -> Array:
         """Sums of sites, by cells: (3, d, rows, cells)."""

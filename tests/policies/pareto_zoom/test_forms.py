@@ -151,7 +151,7 @@ def test_kernels_agree_where_forms_are_of_directions(scrambled: bool) -> None:
 def test_kernels_agree_when_half_is_forgotten(name: str, more: dict[str, float]) -> None:
     """Sums of the trend that lack the newest rewards are made anew, those of forms are halved."""
     problem = LABELS[name]
-    drift = {"least_pairs": 60, "drift_errors": 2, "drift_times": 0.5, "drift_known": 4, "most_bits": 4}
+    drift = {"least_pairs": 20, "drift_errors": 1, "drift_times": 0.2, "drift_known": 4, "most_bits": 4}
     both, world = Both(problem, **drift, **more, last_trend_fit=100), Turning(problem, 4, after=300)
     for rounds in (300, 450, 600):
         both.play(world, rounds, scrambled=False)
