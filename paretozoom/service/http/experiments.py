@@ -12,12 +12,10 @@ from litestar.datastructures import State
 from litestar.params import FromPath, JSONBody
 from msgspec import Meta
 
-from paretozoom.problem import Problem
-from paretozoom.records import Refused
 from paretozoom.service.access.guard import caller_of, needs
 from paretozoom.service.experiments.policies import make_policy
 from paretozoom.service.http.bodies import ExperimentAnswer, NewExperiment, NewWait
-from paretozoom.service.http.shared import ALL, ONE, WHY_NOT, AnyRequest, Named, check_default
+from paretozoom.service.http.shared import ALL, ONE, WHY_NOT, AnyRequest, Named, check_wait
 from paretozoom.service.writing.live import LiveExperiments
 from paretozoom.store.events import Created
 
@@ -37,7 +35,7 @@ async def create_experiment(data: JSONBody[NewExperiment], request: AnyRequest, 
     """The problem says what contexts, arms and objectives are; nothing else is needed."""
     seed = secrets.randbits(48) if data.seed is None else data.seed
     policy = make_policy(data.policy, data.problem, data.parameters, seed)
-    _check_wait(data.problem, data.wait, data.default)
+    check_wait(data.problem, data.wait, data.default)
     created = Created(
         data.problem,
         data.policy,
@@ -78,7 +76,7 @@ async def change_experiment(
     experiment = state.experiments.find(name)
     wait = experiment.wait if data.wait is msgspec.UNSET else data.wait
     default = experiment.default if data.default is msgspec.UNSET else data.default
-    _check_wait(experiment.problem, wait, default)
+    check_wait(experiment.problem, wait, default)
     by = caller_of(request).id
     if await state.writer.submit(name, lambda pending: pending.change_wait(wait, default, by)):
         log.info("experiment changed", extra={"experiment": name, "by": by, "wait": wait})
@@ -103,12 +101,6 @@ async def move_experiment(
     if await state.writer.submit(name, lambda pending: getattr(pending, act)(by)):
         log.info(f"experiment {PAST[act]}", extra={"experiment": name, "by": by})
     return _described(state.experiments, name)
-
-
-def _check_wait(problem: Problem, wait: float | None, default: dict[str, float] | None) -> None:
-    check_default(problem, default)
-    if default is not None and wait is None:
-        raise Refused(f"default: {default!r} given without wait, so no decision would ever expire and get it")
 
 
 def _described(experiments: LiveExperiments, name: str) -> ExperimentAnswer:

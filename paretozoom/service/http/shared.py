@@ -65,11 +65,13 @@ def spend(request: AnyRequest, size: int) -> None:
     quotas.spend(caller_of(request), size, time.monotonic())
 
 
-def check_default(problem: Problem, default: dict[str, float] | None) -> None:
-    """Refuse a reward that decisions could not get when they expire."""
+def check_wait(problem: Problem, wait: float | None, default: dict[str, float] | None) -> None:
+    """Refuse a reward that decisions could not get when they expire, or that none would get as none does."""
     if default is None:
         return
     try:
         problem.encode_reward(default, np.empty(len(problem.objectives)))
     except Refused as error:
         raise Refused(f"default{str(error).removeprefix('reward')}") from error
+    if wait is None:
+        raise Refused(f"default: {default!r} given without wait, so no decision would ever expire and get it")

@@ -15,7 +15,7 @@ from paretozoom.service.access.guard import caller_of, needs
 from paretozoom.service.experiments.carrying import read_export, with_carried
 from paretozoom.service.http.bodies import ExperimentAnswer, NewExperiment
 from paretozoom.service.http.decoding import BYTES, check_type
-from paretozoom.service.http.shared import ONE, WHY_NOT, AnyRequest, Named, check_default
+from paretozoom.service.http.shared import ONE, WHY_NOT, AnyRequest, Named, check_wait
 from paretozoom.service.writing.live import LiveExperiments
 
 LARGEST_SNAPSHOT = 256_000_000
@@ -65,7 +65,7 @@ async def import_snapshot(name: Named, request: AnyRequest, state: State) -> Exp
         msgspec.convert({"name": name, **{f: getattr(found, f) for f in GIVEN}}, NewExperiment)
     except msgspec.ValidationError as error:
         raise Refused(f"snapshot: experiment: {error}") from error
-    check_default(found.problem, found.default)
+    check_wait(found.problem, found.wait, found.default)
     created = msgspec.structs.replace(found, by=caller_of(request).id, snapshot=True)
     await experiments.create(name, created, loaded, carried)
     return ExperimentAnswer.of(experiments.get(name))

@@ -140,6 +140,13 @@ def test_what_no_service_exports_is_not_imported(
     assert client.get("/metrics").status_code == 200
 
 
+def test_a_default_without_wait_is_not_imported(client: Service) -> None:
+    snapshot = Snapshot.from_bytes(begin(client, default={"left": 0.5}).get("/snapshot").content)
+    snapshot.header["experiment"]["wait"] = None
+    answer = client.put(f"{ALL}/never/snapshot", content=snapshot.to_bytes())
+    refused(answer, 400, "default: {'left': 0.5} given without wait")
+
+
 def test_a_snapshot_may_be_larger_than_other_bodies(tmp_path: Path, lightly: None) -> None:
     with serving(tmp_path, limits=Limits(body=2_000)) as service:
         experiment = begin(service)
