@@ -31,7 +31,7 @@ class Call:
     def __init__(
         self, method: str, path: str, body: Any = None, *, tries: int, timeout: float, deadline: float
     ) -> None:
-        content = None if body is None else msgspec.json.encode(body)
+        content = None if body is None else encoded(body)
         headers = {} if content is None else {"content-type": "application/json"}
         self.request = {"method": method, "url": path, "content": content, "headers": headers}
         self.was_lost = False  # whether a try had no answer, and may have been done all the same
@@ -70,6 +70,18 @@ class Call:
         if time.monotonic() + pause >= self._end:
             raise NoAnswer(f"no answer within {self._deadline:g} s")
         return pause
+
+
+def encoded(body: Any) -> bytes:
+    """What is sent.
+
+    >>> encoded({"request_id": "visit-17"})
+    b'{"request_id":"visit-17"}'
+    """
+    try:
+        return msgspec.json.encode(body)
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise RequestRefused(f"request: JSON cannot say it ({error})") from error
 
 
 def seconds_in(retry_after: str | None) -> float:

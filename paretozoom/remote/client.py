@@ -7,11 +7,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from paretozoom.records import Decision, Values
 from paretozoom.remote import wire
-from paretozoom.remote.calls import Call, headers_of, httpx_of, read_answer
+from paretozoom.remote.calls import Call, encoded, headers_of, httpx_of, read_answer
 from paretozoom.remote.errors import NoAnswer, ServiceError
 
 if TYPE_CHECKING:
@@ -191,7 +189,7 @@ class RemoteExperiment:
 
     def front(self, context: Values = ()) -> list[dict[str, Any]]:
         """The arms believed Pareto optimal at a context."""
-        wanted = {"context": msgspec.json.encode(wire.plain(context)).decode()}
+        wanted = {"context": encoded(wire.context_of(context)).decode()}
         found: list[dict[str, Any]] = self._client.call("GET", f"{self._path}/front", params=wanted)["pieces"]
         return found
 

@@ -26,6 +26,27 @@ def plain(value: Any) -> Any:
     return [plain(entry) for entry in value] if isinstance(value, (list, tuple)) else value
 
 
+def context_of(given: Any) -> Any:
+    """A context as JSON can hold it: NaN becomes null, which is a missing number; infinity would become that, too.
+
+    >>> context_of({"x": float("inf")})
+    Traceback (most recent call last):
+    paretozoom.remote.errors.RequestRefused: 400: context['x']: inf is not a finite number
+    """
+    value = plain(given)
+    _check_finite(value, "context")
+    return value
+
+
+def _check_finite(value: Any, field: str) -> None:
+    if isinstance(value, float):
+        if math.isinf(value):
+            raise RequestRefused(f"{field}: {value!r} is not a finite number")
+    elif isinstance(value, (dict, list)):
+        for key, entry in value.items() if isinstance(value, dict) else enumerate(value):
+            _check_finite(entry, f"{field}[{key!r}]")
+
+
 NOT_AVAILABLE = (0, 429, 500, 502, 503, 504, 507)  # of no fault of the request
 
 
@@ -73,7 +94,7 @@ def id_of(decision: Decision | str) -> str:
 
 def asked(context: Any, feasible: Any, deferred: bool, subject: str | None = None) -> dict[str, Any]:
     """A request for a decision, with an id of its own so that it can be sent again."""
-    body = {"context": plain(context), "request_id": uuid.uuid4().hex}
+    body = {"context": context_of(context), "request_id": uuid.uuid4().hex}
     if feasible is not None:
         body["feasible"] = plain(feasible)
     if subject is not None:

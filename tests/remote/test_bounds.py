@@ -302,6 +302,11 @@ def test_whatever_is_raised_is_of_one_family(kind: Any) -> None:
         any_one = service.experiment("any")
         for call in (
             lambda: any_one.tell(ID, {"left": float("nan")}),
+            lambda: any_one.ask([float("inf")]),
+            lambda: any_one.ask_many([{"v": [0.5, -np.inf]}]),
+            lambda: any_one.ask([0.5], subject="\ud800"),
+            lambda: any_one.ask([object()]),
+            lambda: any_one.front([np.inf]),
             lambda: any_one.tell(True, {"left": 1.0}),
             lambda: any_one.tell(3, {"left": 1.0}),
             lambda: any_one.drop(3.0),
