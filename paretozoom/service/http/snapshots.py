@@ -17,6 +17,8 @@ from paretozoom.service.http.bodies import ExperimentAnswer, NewExperiment
 from paretozoom.service.http.decoding import BYTES, check_type
 from paretozoom.service.http.shared import ONE, WHY_NOT, AnyRequest, Named, check_wait
 from paretozoom.service.writing.live import LiveExperiments
+from paretozoom.service.writing.live_experiment import LiveExperiment
+from paretozoom.store import Damaged
 
 LARGEST_SNAPSHOT = 256_000_000
 GIVEN = ("problem", "policy", "parameters", "seed", "wait", "default")
@@ -26,14 +28,22 @@ GIVEN = ("problem", "policy", "parameters", "seed", "wait", "default")
 async def export_snapshot(name: Named, state: State) -> Response[bytes]:
     """The whole state, as safetensors with a JSON header, open decisions included."""
     experiments: LiveExperiments = state.experiments
-    experiment = await experiments.find_at_rest(name)
-    snapshot, numbers = experiment.dump(), experiment.open_decisions.numbers()
 
-    def encoded() -> bytes:
-        entries = experiments.store.read(name, numbers=numbers) if numbers else ()
-        return with_carried(snapshot, entries).to_bytes()
+    async def exported(_: LiveExperiment | None = None) -> bytes:
+        experiment = await experiments.find_at_rest(name)
+        snapshot, numbers = experiment.dump(), experiment.open_decisions.numbers()
 
-    return Response(await experiments.threads.read(encoded), media_type=BYTES)
+        def encoded() -> bytes:
+            entries = experiments.store.read(name, numbers=numbers) if numbers else ()
+            return with_carried(snapshot, entries).to_bytes()
+
+        return await experiments.threads.read(encoded)
+
+    try:
+        data = await exported()
+    except (Damaged, Refused):  # perhaps as something was erased while the log was read: not between two groups
+        data = await state.writer.between_groups(name, exported)
+    return Response(data, media_type=BYTES)
 
 
 @dataclass

@@ -10,6 +10,8 @@ from litestar.testing import TestClient
 
 from paretozoom.records import Snapshot
 from paretozoom.service import Limits
+from paretozoom.service.experiments.carrying import with_carried
+from paretozoom.service.http import snapshots
 from tests.service.remote import ALL, PLAIN, Remote, begin, number_in, refused, said, serving, until
 
 Service = TestClient[Any]
@@ -138,6 +140,25 @@ def test_what_no_service_exports_is_not_imported(
     place[path[-1]] = value
     refused(client.put(f"{ALL}/never/snapshot", content=snapshot.to_bytes()), 400, "snapshot: ", words)
     assert client.get("/metrics").status_code == 200
+
+
+def test_an_export_beside_an_erasure_is_whole(client: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    experiment = begin(client)
+    for name in ("a", "b"):
+        experiment.number(subject=name)
+    erased: list[Any] = []
+
+    def erased_meanwhile(snapshot: Snapshot, entries: Any) -> Snapshot:
+        if not erased:
+            erased.append(experiment.post("/erase", {"subjects": ["a"]}).json())
+        return with_carried(snapshot, entries)
+
+    monkeypatch.setattr(snapshots, "with_carried", erased_meanwhile)
+    answer = experiment.get("/snapshot")
+    assert answer.status_code == 200, answer.text
+    assert erased == [{"entries": 1}]
+    carried = Snapshot.from_bytes(answer.content).header["carried"]
+    assert [one["subject"] for one in carried] == ["b"]
 
 
 def test_a_default_without_wait_is_not_imported(client: Service) -> None:
