@@ -88,22 +88,32 @@ class Reading:
             found = self._about(log, sought or ()) if requests is None else self._made_for(log, requests)
             yield from sorted((entry for entry in found if after < entry.seq <= until), key=_place)
             return
-        begin = self._beginning(log, after)
+        begin = self._first_page(log, after, until)
         if begin is None:
             return
-        after, chain, head, end = begin
+        (after, chain, head, end), rows = begin
         last = min(until, head)
         while after < until:
-            rows = self._rows(log, events.c.seq.between(after + 1, until), in_order=True)
             yield from read_rows(log, rows, after, chain)
             if rows:
                 after, chain = rows[-1].seq, rows[-1].chain
             if len(rows) < AT_ONCE:
                 break
+            rows = self._rows(log, events.c.seq.between(after + 1, until), in_order=True)
         if after < last:
             raise Damaged(f"log {log!r}: entry {after + 1} is missing", after + 1)
         if after == head and chain != end:
             raise Damaged(f"log {log!r}: entry {head} is not the last that was written", head)
+
+    def _first_page(
+        self, log: str, after: int, until: int
+    ) -> tuple[tuple[int, bytes, int, bytes], Sequence[Any]] | None:
+        """From where a log can be read, and the first rows; both anew if it was pruned or deleted in between."""
+        while (begin := self._beginning(log, after)) is not None:
+            rows = self._rows(log, events.c.seq.between(begin[0] + 1, until), in_order=True)
+            if (rows and rows[0].seq == begin[0] + 1) or self._beginning(log, after) == begin:
+                return begin, rows
+        return None
 
     def _beginning(self, log: str, after: int) -> tuple[int, bytes, int, bytes] | None:
         """From where a log can be read: an entry and its checksum, and the same of the last entry; None: it ends."""

@@ -12,6 +12,7 @@ from paretozoom.records import Refused
 from paretozoom.store import Addition, Conflict, Damaged, Store
 from paretozoom.store.copying import copy_store
 from paretozoom.store.events import Erased, Paused, Removed, Resumed, Rewarded
+from paretozoom.store.reading import Reading
 from tests.store.entries import add, names, pauses, places
 from tests.store.samples import decided, opened
 
@@ -101,6 +102,24 @@ class Removing:
         with pytest.raises(Damaged, match="entry 4 is missing"):
             list(store.read("prices"))
         assert store.damage("prices") == [4]
+
+    def test_a_log_that_is_pruned_or_deleted_while_it_is_read_is_not_damaged(
+        self, store: Store, other: Store, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        add(store, "prices", *pauses(5))
+        meanwhile = [lambda: store.prune(addition(5, Resumed("ops")), 3), lambda: store.delete("prices")]
+        whole = Reading._beginning
+
+        def beginning(self: Reading, log: str, after: int) -> Any:
+            found = whole(self, log, after)
+            if self is other and meanwhile:
+                meanwhile.pop(0)()
+            return found
+
+        monkeypatch.setattr(Reading, "_beginning", beginning)
+        first = next(other.read("prices"), None)
+        assert first is None
+        assert not meanwhile
 
     def test_a_deleted_log_leaves_its_name(self, store: Store, other: Store, database: sa.Engine) -> None:
         add(store, "doses", Paused("doses"), snapshot=b"doses")
