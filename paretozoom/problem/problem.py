@@ -166,7 +166,7 @@ class Problem(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True
         """The name of each dimension of contexts and arms, and where its coordinates stand; a finite arm is one.
 
         >>> from paretozoom import Finite, Vector
-        >>> Problem([Vector("prompt", 3)], Finite({"a": [1, 0], "b": [0, 1]}), [Objective("r")]).places_of_all
+        >>> Problem([Vector("prompt", 3)], Finite(["a"], features=[[1, 0]]), [Objective("r")]).places_of_all
         (('prompt', slice(0, 3, None)), ('arm', slice(3, 5, None)))
         """
         own = self.encoding.context

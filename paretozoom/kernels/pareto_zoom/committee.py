@@ -174,7 +174,7 @@ def learn(f: Floats, i: Ints, point: Floats, arm: int, reward: Floats, residual:
         forms.stand_at(f, i)
     if has_begun:
         _compare(f, i, numbers, reward, residual, variance)
-    outliers.bring_near(f, i, reward, residual)
+    outliers.bring_near(f, i, reward, residual, variance)
     trend.learn(f, i, reward)
     smooth.learn(f, i, reward)
     if i[m.FORMS] > 0:

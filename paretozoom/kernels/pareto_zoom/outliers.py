@@ -16,9 +16,12 @@ COUNT, AWAY, SAME = range(3)  # what is summed: rewards, how far they were (limi
 
 
 @part
-def bring_near(f: Floats, i: Ints, reward: Floats, residual: Floats) -> None:
-    """Bring rewards nearer that are too far from what was predicted; the residuals say how far they are."""
-    s, unbounded = settings(f), m.unbounded(f, i)
+def bring_near(f: Floats, i: Ints, reward: Floats, residual: Floats, variance: Floats) -> None:
+    """Bring rewards nearer that are too far from what was predicted; the residuals say how far they are.
+
+    Where not much was known, as the variance of what was predicted says, that is no surprise.
+    """
+    s, unbounded, noise = settings(f), m.unbounded(f, i), m.noise(f, i)
     for o in range(len(reward)):
         if unbounded[o] == 0 or math.isnan(reward[o]):
             continue
@@ -28,8 +31,8 @@ def bring_near(f: Floats, i: Ints, reward: Floats, residual: Floats) -> None:
             continue
         away, n = abs(residual[o]), usual[COUNT]
         if n >= s.first_rewards and usual[SAME] < 0.5 * n:
-            limit = usual[AWAY] / n * n**s.outlier_growth
-            if away > limit:
+            limit = usual[AWAY] / n * max(s.far, n**s.outlier_growth)
+            if away > limit and variance[o] <= s.drift_known * noise[o]:
                 reward[o] -= math.copysign(away - limit, residual[o])
                 away = limit
         usual[COUNT] += 1.0

@@ -109,7 +109,9 @@ class Settings:
 
     # Committee: shares of the estimators.
     equal_rewards: float = _prior(2, "rewards", "that equal shares are worth beforehand. Heuristic")
-    far: float = _threshold(9, "noise variance", "squared errors beyond count less: three standard deviations")
+    far: float = _threshold(
+        9, "noise variance", "squared errors beyond count less; usual distances of an outlier at least"
+    )
     memory: float = _schedule(0.7, "factor", "of what was compared before a refit: estimates were worse then")
     bias: float = _prior(0.1, "explained variance", "that a fixed form is off by, once levels miss no more. Heuristic")
     least_share: float = _threshold(0.15, "share", "below which an estimator is retired after its last fit: saves time")
@@ -126,7 +128,9 @@ class Settings:
     least_pairs: float = _threshold(250, "pairs", "of rewards at one place before something is concluded")
     drift_errors: float = _threshold(4.5, "standard errors", "that products of residuals are above 0 for a change")
     drift_times: float = _threshold(4, "factor", "above what standard errors explain, for a change. Heuristic")
-    drift_known: float = _threshold(0.25, "noise variance", "squared standard error below which a place is known")
+    drift_known: float = _threshold(
+        0.25, "noise variance", "squared standard error below which a place is known, also to outliers"
+    )
 
     # Places and candidates.
     most_bits: float = _capacity(10, "bits", "of a coordinate, or of all that make a place of the drift test: memory")

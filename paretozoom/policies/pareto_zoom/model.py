@@ -287,13 +287,14 @@ class Model:
             self.watched += [1, product, product**2, (error2 / sigma2)[pair].sum()]
         last[known] = residual[known]
 
-    def bring_near(self, r: Array, residual: Array) -> Array:
+    def bring_near(self, r: Array, residual: Array, error2: Array) -> Array:
         """Rewards of unbounded objectives, those that are too far from what was predicted brought nearer."""
         told, s = self.unbounded & ~np.isnan(residual), self.s
         self.usual[2] += self.unbounded & (r == 0)
         n, away, same = self.usual
-        limit = away * np.maximum(n, 1) ** (s.outlier_growth - 1)
+        limit = away / np.maximum(n, 1) * np.maximum(s.far, n**s.outlier_growth)
         limit[(n < s.first_rewards) | (same >= 0.5 * n) | ~self.unbounded] = math.inf
+        limit[error2 > s.drift_known * self.levels.sigma2] = math.inf  # new ground is no surprise
         nearer = np.clip(residual, -limit, limit)
         self.usual[:2] += [told, np.where(told, abs(nearer), 0)]
         return np.where((nearer == residual) | np.isnan(residual), r, r + (nearer - residual))
@@ -301,12 +302,13 @@ class Model:
     def tell(self, z: Array, arm: int, reward: Array) -> None:
         """Learn of a point and, if arms are finite, the number of its arm; NaN where nothing is told."""
         self.first = np.where(np.isnan(self.first), reward, self.first)
-        r, digits, residual = reward - self.first, self.space.digits(z, arm), np.full(self.d, math.nan)
+        r, digits = reward - self.first, self.space.digits(z, arm)
+        residual, error2 = np.full((2, self.d), math.nan)
         if self.levels.levels:
             residual, error2 = self.compare(z, arm, r)
             if len(self.levels.levels) > 1:
                 self.watch(digits, residual, error2)
-        r = self.bring_near(r, residual)
+        r = self.bring_near(r, residual, error2)
         self.trend.learn(z, r, self.told)
         self.smooth.learn(z, r, self.told)
         self.forms.learn(z, arm, r)

@@ -10,7 +10,7 @@ from paretozoom.problem import Problem
 from paretozoom.records import Decision, Round
 from paretozoom.rounds import Rounds
 
-MOST_KEPT = 3_000  # rounds; of decisions with hundreds of numbers fewer
+MOST_KEPT = 1_500  # rounds; of decisions with hundreds of numbers fewer
 MOST_NUMBERS = 300_000  # of these rounds together
 GROWTH = 0.1  # of the rounds that were looked at: so many new ones are worth another look
 
