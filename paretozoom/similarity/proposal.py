@@ -10,8 +10,8 @@ import numpy as np
 from paretozoom.findings import Finding
 from paretozoom.findings.causes import Causes
 from paretozoom.problem import Problem
-from paretozoom.problem.dimensions import Finite, Floats
-from paretozoom.similarity.similarity import Similarity
+from paretozoom.problem.dimensions import Floats
+from paretozoom.similarity.similarity import Similarity, names_of
 
 PAIRS = 1 << 16  # of points, for mean distances
 SMALL = 0.01  # of all pairs: how many are closer than the radius of balls that are compared
@@ -85,14 +85,6 @@ def _mean_gaps(problem: Problem, point: Floats) -> dict[str, float]:
         own = np.flatnonzero(plain.owners == owner)
         gaps.append(plain.part_of(a[:, own], b[:, own], own).mean() * plain.shares[own[0]] / plain.factors[own[0]])
     return {name: float(sum(gap for gap, known in zip(gaps, names, strict=True) if known == name)) for name in names}
-
-
-def names_of(problem: Problem) -> list[str]:
-    """The names of what has a weight."""
-    context = [dimension.name for dimension in problem.context]
-    if isinstance(problem.arm, Finite):
-        return context + ["arm"] * (problem.dim - len(context))
-    return context + [dimension.name for dimension in problem.arm]
 
 
 def rounded(number: float) -> float:

@@ -250,9 +250,14 @@ def shares_of(problem: Problem, norm: float) -> list[Floats]:
     return shares + [np.ones(1)] * (problem.dim - problem.encoding.context)
 
 
-def _checked_weights(problem: Problem, weights: Any) -> Floats:
+def names_of(problem: Problem) -> list[str]:
+    """The names of what has a weight: dimensions, and the coordinates of finite arms."""
     names, arms = [d.name for d in problem.context], problem.dim - problem.encoding.context
-    names += ["arm"] * arms if isinstance(problem.arm, Finite) else [d.name for d in problem.arm]
+    return names + (["arm"] * arms if isinstance(problem.arm, Finite) else [d.name for d in problem.arm])
+
+
+def _checked_weights(problem: Problem, weights: Any) -> Floats:
+    names = names_of(problem)
     if weights is None:
         return np.ones(len(names))
     if isinstance(weights, Mapping):
