@@ -31,7 +31,7 @@ def bring_near(f: Floats, i: Ints, reward: Floats, residual: Floats, variance: F
             continue
         away, n = abs(residual[o]), usual[COUNT]
         if n >= s.first_rewards and usual[SAME] < 0.5 * n:
-            limit = usual[AWAY] / n * max(s.far, n**s.outlier_growth)
+            limit = usual[AWAY] / n * max(s.outlier, n**0.25)
             if away > limit and variance[o] <= s.drift_known * noise[o]:
                 reward[o] -= math.copysign(away - limit, residual[o])
                 away = limit

@@ -103,15 +103,11 @@ class Settings:
     directions: float = _capacity(8, "sums", "of a context, that forms have as terms then. Heuristic")
 
     # Outliers.
-    outlier_growth: float = _schedule(
-        0.25, "power", "of rewards, times their usual distance: beyond, an unbounded one is brought nearer"
-    )
+    outlier: float = _threshold(9, "usual distances", "from what was predicted, at least, of an outlier. Heuristic")
 
     # Committee: shares of the estimators.
     equal_rewards: float = _prior(2, "rewards", "that equal shares are worth beforehand. Heuristic")
-    far: float = _threshold(
-        9, "noise variance", "squared errors beyond count less; usual distances of an outlier at least"
-    )
+    far: float = _threshold(9, "noise variance", "squared errors beyond count less: three standard deviations")
     memory: float = _schedule(0.7, "factor", "of what was compared before a refit: estimates were worse then")
     bias: float = _prior(0.1, "explained variance", "that a fixed form is off by, once levels miss no more. Heuristic")
     least_share: float = _threshold(0.15, "share", "below which an estimator is retired after its last fit: saves time")

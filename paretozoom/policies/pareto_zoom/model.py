@@ -292,7 +292,7 @@ class Model:
         told, s = self.unbounded & ~np.isnan(residual), self.s
         self.usual[2] += self.unbounded & (r == 0)
         n, away, same = self.usual
-        limit = away / np.maximum(n, 1) * np.maximum(s.far, n**s.outlier_growth)
+        limit = away / np.maximum(n, 1) * np.maximum(s.outlier, n**0.25)
         limit[(n < s.first_rewards) | (same >= 0.5 * n) | ~self.unbounded] = math.inf
         limit[error2 > s.drift_known * self.levels.sigma2] = math.inf  # new ground is no surprise
         nearer = np.clip(residual, -limit, limit)

@@ -71,7 +71,7 @@ def test_a_mean_is_unbiased_in_the_long_run() -> None:
     biases = []
     for n in (200, 3_000, 40_000):
         rewards = np.random.default_rng(1).exponential(size=(20 if n < 40_000 else 2, n))
-        biases.append(np.mean([_mean(_told(row, far=1.0)) for row in rewards]) - rewards.mean())
+        biases.append(np.mean([_mean(_told(row, outlier=1.0)) for row in rewards]) - rewards.mean())
     assert -0.12 < biases[0] < biases[1] < biases[2] <= 1e-3
     assert biases[2] > -0.01
 

@@ -67,7 +67,7 @@ CASES: dict[str, tuple[float, str, dict[str, float]]] = {
     "form_level": (2, "labels", {}),
     "form_room": (0, "labels", {}),
     "directions": (1, "plane of labels", {"form_room": 40}),
-    "outlier_growth": (0, "unbounded", {"far": 1}),
+    "outlier": (1, "unbounded", {}),
     "equal_rewards": (50, "plane", {}),
     "far": (1, "plane", {}),
     "memory": (0.2, "plane", {}),
