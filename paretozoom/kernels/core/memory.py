@@ -33,7 +33,7 @@ Open = Callable[[Floats, Ints], Any]
 REFIT = 0  # i[REFIT] is 1 when `tell` wants a refit
 FLOATS, INTS = 1, 2  # how long the two arrays are
 FIRST_SIZE = 3
-STARTS = 64  # where the places of the parts begin: behind all sizes
+STARTS = 96  # where the places of the parts begin: behind all sizes
 
 
 class Part(NamedTuple):
@@ -68,6 +68,8 @@ class Memory:
     def size(self, name: str, *, learned: bool = False) -> int:
         """Declare a size; returns where it is in the header."""
         self.sizes.append(name)
+        if FIRST_SIZE + len(self.sizes) > STARTS:
+            raise OverflowError(f"a memory has room for {STARTS - FIRST_SIZE} sizes")
         if learned:
             self.learned.append(name)
         return FIRST_SIZE + len(self.sizes) - 1

@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from paretozoom.kernels.core.jit import Floats, Ints, kernel, part
-from paretozoom.kernels.pareto_zoom import forms, levels, outliers, smooth, trend
+from paretozoom.kernels.pareto_zoom import directions, forms, levels, outliers, smooth, trend
 from paretozoom.kernels.pareto_zoom import memory as m
 from paretozoom.kernels.pareto_zoom.functions import stand_at, stand_at_arms, stand_at_context
 from paretozoom.kernels.pareto_zoom.settings import settings
@@ -175,6 +175,8 @@ def learn(f: Floats, i: Ints, point: Floats, arm: int, reward: Floats, residual:
     if has_begun:
         _compare(f, i, numbers, reward, residual, variance)
     outliers.bring_near(f, i, reward, residual, variance)
+    if i[m.PAST_ROOM] > 0:
+        directions.keep(f, i, point, arm, reward)
     trend.learn(f, i, reward)
     smooth.learn(f, i, reward)
     if i[m.FORMS] > 0:
@@ -227,6 +229,12 @@ def refit(f: Floats, i: Ints, digits: Ints, site_arms: Ints, forgets: bool, tren
     elif share[:, m.TREND_].max() < s.least_share:
         i[m.TREND_TERMS] = 0
     early = forgets or told <= s.last_smooth_fit
+    if i[m.PAST_ROOM] > 0:
+        if forgets:
+            directions.keep_newer_half(f, i)
+        if early and (forgets or told >= i[m.FOUND] * (1.0 + s.late_growth)):
+            i[m.FOUND] = told
+            directions.find(f, i)
     if i[m.SMOOTH_ROOM] > 0 and told >= 2.0 * s.first_rewards:
         largest = share[:, m.SMOOTH_].max()
         if early or (i[m.SMOOTH_TERMS] > 0 and largest >= s.least_share):

@@ -1,9 +1,10 @@
-"""Directions: sums of the functions of a context along which rewards of finite arms change most.
+"""Directions: sums of the functions of a context along which rewards change most.
 
-Where a form of all functions for each arm would be too large, c holds such sums. They are found from rewards: what the
-rewards of an arm, and each function of its contexts, have in common, are coefficients of one sum; of those of all arms
-and objectives the leading singular vectors are taken. Rewards that were told of late are kept, so that whatever is
-summed of c can be summed anew.
+Smooth estimates of many contexts have a few of them as further coordinates, the axes; where a form of all functions
+for each arm would be too large, c holds such sums. They are found from rewards: what the rewards, times a function of
+arms, have in common with each function of contexts, are coefficients of one sum; of those of all functions of arms and
+objectives the leading singular vectors are taken. Rewards that were told of late are kept, so that whatever is summed
+along directions can be summed anew.
 """
 
 from __future__ import annotations
@@ -13,28 +14,21 @@ import math
 import numpy as np
 
 from paretozoom.kernels.core.jit import Floats, Ints, kernel, part
+from paretozoom.kernels.core.matrices import factorise, substitute, sum_products
 from paretozoom.kernels.pareto_zoom import memory as m
+from paretozoom.kernels.pareto_zoom.functions import stand_at
+from paretozoom.kernels.pareto_zoom.settings import settings
 
 ROUNDS = 8  # of the power method: what singular vectors further down add has fallen by the 16th power of their share
 
 
 @part
-def add_up(f: Floats, i: Ints, raw: Floats, c: Floats) -> None:
-    """Write the sums c of the functions of a context."""
-    for k in range(len(c)):
-        line, total = m.direction(f, i)[k], 0.0
-        for j in range(len(raw)):
-            total += line[j] * raw[j]
-        c[k] = total
-
-
-@part
-def keep(f: Floats, i: Ints, arm: int, reward: Floats) -> None:
-    """Keep a reward of an arm and the functions of its context; if there is no room, the newer half of the others."""
+def keep(f: Floats, i: Ints, point: Floats, arm: int, reward: Floats) -> None:
+    """Keep a reward and where it was told; if there is no room, the newer half of the others."""
     if i[m.PAST] == i[m.PAST_ROOM]:
         keep_newer_half(f, i)
     last = i[m.PAST]
-    m.past_raw(f, i)[last] = m.form_raw(f, i)
+    m.past_point(f, i)[last] = point
     m.past_reward(f, i)[last] = reward
     m.past_arm(f, i)[last] = arm
     i[m.PAST] = last + 1
@@ -45,9 +39,9 @@ def keep_newer_half(f: Floats, i: Ints) -> None:
     """Keep the newer half of what is kept."""
     left = i[m.PAST] // 2
     first = i[m.PAST] - left
-    raw, rewards, arms = m.past_raw(f, i), m.past_reward(f, i), m.past_arm(f, i)
+    points, rewards, arms = m.past_point(f, i), m.past_reward(f, i), m.past_arm(f, i)
     for k in range(left):
-        raw[k] = raw[first + k]
+        points[k] = points[first + k]
         rewards[k] = rewards[first + k]
         arms[k] = arms[first + k]
     i[m.PAST] = left
@@ -92,40 +86,94 @@ def _orthonormalise(vectors: Floats) -> None:
         vectors[k] *= 1.0 / math.sqrt(left) if left > 1e-20 * before else 0.0
 
 
+@part
+def _in_common(rewards: Floats, beside: Floats, above: Floats) -> Floats:
+    """What functions of contexts have in common with rewards: a row for each objective and function of arms.
+
+    `above` has functions of contexts less their means, `beside` those of arms: what these alone say is taken away.
+    """
+    (n, d), (count, p) = rewards.shape, (beside.shape[1], above.shape[1])
+    rows, off, told = np.zeros((d * count, p)), np.zeros(n), np.zeros(n, np.int64)
+    gram, right, alone = np.empty((count, count)), np.empty(count), np.empty(count)
+    for o in range(d):
+        right[:] = 0.0
+        for k in range(n):
+            told[k] = not math.isnan(rewards[k, o])
+            if told[k]:
+                right += rewards[k, o] * beside[k]
+        sum_products(beside, told, gram)
+        squares, spread = np.diag(gram).copy(), 0.0
+        for a in range(count):
+            gram[a, a] += 1.0
+        factorise(gram, right)
+        substitute(gram, right, alone)
+        for k in range(n):
+            off[k] = rewards[k, o] - np.sum(alone * beside[k]) if told[k] else 0.0
+            spread += off[k] * off[k]
+        unit2 = spread / max(1, told.sum())
+        for a in range(count if spread > 0.0 else 0):
+            unit = math.sqrt(unit2 * max(squares[a], 1e-300))
+            for k in range(n):
+                times = off[k] * beside[k, a] / unit
+                if times != 0.0:
+                    rows[o * count + a] += times * above[k]
+    return rows
+
+
+@part
+def _whiten(above: Floats, rows: Floats) -> Floats:
+    """Divide rows by a root of the covariance of functions, U of U'U, which is returned; a little is added to it."""
+    n, p = above.shape
+    root, nothing = np.empty((p, p)), np.zeros(p)
+    sum_products(above, np.ones(n, np.int64), root)
+    for c in range(p):
+        root[c, c] += p / n * root[c, c] + 1e-300
+    factorise(root, nothing)
+    for row in range(len(rows)):
+        line = rows[row]
+        for r in range(p):
+            line[r] /= root[r, r]
+            for c in range(r + 1, p):
+                line[c] -= root[r, c] * line[r]
+    return root
+
+
 @kernel
 def find(f: Floats, i: Ints) -> None:
     """Find directions from all that is kept; along each, contexts have mean 0 and variance 1."""
-    past, d, arms, p = i[m.PAST], i[m.OBJECTIVES], i[m.FORMS], i[m.FORM_FUNCTIONS]
-    raw, rewards, arm = m.past_raw(f, i)[:past], m.past_reward(f, i), m.past_arm(f, i)
-    count, total, square = np.zeros((d, arms)), np.zeros((d, arms)), np.zeros((d, arms))
-    for k in range(past):
-        for o in range(d):
-            if not math.isnan(rewards[k, o]):
-                count[o, arm[k]] += 1.0
-                total[o, arm[k]] += rewards[k, o]
-                square[o, arm[k]] += rewards[k, o] ** 2
-    common = np.zeros((d * arms, p))
-    for o in range(d):
-        own = np.maximum(count[o], 1.0)
-        spread = np.sum(square[o] - total[o] * total[o] / own) / max(1.0, count[o].sum())
-        for k in range(past):
-            if not math.isnan(rewards[k, o]) and spread > 0.0:
-                above = rewards[k, o] - total[o, arm[k]] / own[arm[k]]
-                common[o * arms + arm[k]] += above / math.sqrt(spread * own[arm[k]]) * raw[k]
-    common[:, 0] = 0.0  # the constant is in c anyway
-    direction = m.direction(f, i)
-    leading(common, direction[1:])
-    direction[0] = 0.0
-    direction[0, 0] = 1.0
-    for k in range(1, len(direction)):
-        along, squares = 0.0, 0.0
-        for row in range(past):
-            here = np.sum(direction[k] * raw[row])
-            along += here / past
-            squares += here * here / past
-        variance = squares - along * along
-        if variance > 1e-20 * squares:
-            direction[k, 0] = -along
-            direction[k] *= 1.0 / math.sqrt(variance)
+    n, p, labels = i[m.PAST], i[m.SIMPLE] - 1, i[m.ARE_LABELS] == 1
+    above, beside = np.empty((n, p)), np.zeros((n, i[m.ARMS] if labels else i[m.SIMPLE_OF_ARMS]))
+    value, which = m.value(f, i), m.simple_of_arms(f, i)
+    for k in range(n):
+        stand_at(f, i, m.past_point(f, i)[k])
+        above[k] = m.raw(f, i)[1:]
+        if labels:
+            beside[k, m.past_arm(f, i)[k]] = 1.0
         else:
-            direction[k] = 0.0
+            for a in range(len(which)):
+                beside[k, a] = value[which[a]]
+    means = np.empty(p)
+    for c in range(p):
+        means[c] = above[:, c].sum() / n
+        above[:, c] -= means[c]
+    rows = _in_common(m.past_reward(f, i)[:n], beside, above)
+    axis, direction, whitens = m.axis(f, i), m.direction(f, i), p < settings(f).most_terms
+    root = _whiten(above, rows) if whitens else np.empty((0, 0))
+    found = np.empty((max(len(axis), i[m.FORM_TERMS] - 1 if i[m.WIDE] > 0 else 0), p))
+    leading(rows, found)
+    for k in range(len(found)):
+        if whitens:
+            substitute(root, found[k].copy(), found[k])
+        square = 0.0
+        for row in range(n):
+            square += np.sum(found[k] * above[row]) ** 2
+        found[k] *= math.sqrt(n / square) if square > 1e-20 * n * np.sum(found[k] ** 2) else 0.0
+    for k in range(len(axis)):
+        axis[k, 1:] = found[k]
+        axis[k, 0] = -np.sum(found[k] * means)
+    if i[m.WIDE] > 0:
+        direction[:] = 0.0
+        direction[0, 0] = 1.0
+        for k in range(1, len(direction)):
+            direction[k, 1:] = found[k - 1]
+            direction[k, 0] = -np.sum(found[k - 1] * means)

@@ -13,22 +13,19 @@ import numpy as np
 
 from paretozoom.kernels.core.jit import Floats, Ints, kernel, part
 from paretozoom.kernels.core.matrices import factorise, invert
-from paretozoom.kernels.pareto_zoom import directions
 from paretozoom.kernels.pareto_zoom import memory as m
+from paretozoom.kernels.pareto_zoom.functions import add_up, stand_at_context
 from paretozoom.kernels.pareto_zoom.settings import settings
 
 
 @part
 def stand_at(f: Floats, i: Ints) -> None:
     """Write c, where the functions of the context stand."""
-    raw, which, value = m.form_raw(f, i), m.form_functions(f, i), m.value(f, i)
-    raw[0] = 1.0
-    for k in range(1, len(raw)):
-        raw[k] = value[which[k]]
+    here, raw = m.form_here(f, i), m.raw(f, i)
     if i[m.WIDE] > 0:
-        directions.add_up(f, i, raw, m.form_here(f, i))
+        add_up(m.direction(f, i), raw, here)
     else:
-        m.form_here(f, i)[:] = raw
+        here[:] = raw[: len(here)]
 
 
 @part
@@ -77,8 +74,6 @@ def _times(matrix: Floats, vector: Floats, out: Floats) -> None:
 @part
 def learn(f: Floats, i: Ints, arm: int, reward: Floats) -> None:
     """Learn a reward of an arm where c stands."""
-    if i[m.WIDE] > 0:
-        directions.keep(f, i, arm, reward)
     p, here, gain = i[m.FORM_TERMS], m.form_here(f, i), m.form_seen(f, i)
     for o in range(len(reward)):
         if math.isnan(reward[o]):
@@ -176,7 +171,8 @@ def _sum_anew(f: Floats, i: Ints) -> None:
     rights[:] = 0.0
     squares[:] = 0.0
     for row in range(i[m.PAST]):
-        directions.add_up(f, i, m.past_raw(f, i)[row], here)
+        stand_at_context(f, i, m.past_point(f, i)[row])
+        stand_at(f, i)
         for o in range(i[m.OBJECTIVES]):
             reward, arm = rewards[row, o], arms[row]
             if not math.isnan(reward):
@@ -190,18 +186,16 @@ def _sum_anew(f: Floats, i: Ints) -> None:
 
 @kernel
 def refit(f: Floats, i: Ints, forgets: bool) -> None:
-    """Let both variances take a step to what makes rewards likeliest; find directions before, while it is early."""
+    """Let both variances take a step to what makes rewards likeliest; sum all anew before if directions are new."""
     s, sizes = settings(f), m.form_size(f, i)
     if forgets:
         m.form_gram(f, i)[:] *= 0.5
         m.form_right(f, i)[:] *= 0.5
         m.form_square(f, i)[:] *= 0.5
-        directions.keep_newer_half(f, i)
     elif i[m.TOLD] < i[m.FORM_FITTED] * (1.0 + s.late_growth):
         return
     i[m.FORM_FITTED] = i[m.TOLD]
-    if i[m.WIDE] > 0 and (forgets or i[m.TOLD] <= s.last_smooth_fit):
-        directions.find(f, i)
+    if i[m.WIDE] > 0 and i[m.FOUND] == i[m.TOLD]:
         _sum_anew(f, i)
     for o in range(i[m.OBJECTIVES]):
         if m.form_gram(f, i)[o * i[m.FORMS] : (o + 1) * i[m.FORMS], 0, 0].sum() == 0.0:  # c begins with 1

@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from paretozoom.kernels.core.jit import Floats, Ints, inlined, part
-from paretozoom.kernels.core.kinds import CATEGORICAL, PERIODIC
+from paretozoom.kernels.core.kinds import CATEGORICAL, LINEAR, PERIODIC
 from paretozoom.kernels.pareto_zoom import memory as m
 from paretozoom.kernels.pareto_zoom.settings import settings
 from paretozoom.kernels.pareto_zoom.sites import middle_of
@@ -36,11 +36,11 @@ def write_values(f: Floats, i: Ints, first: int, end: int, place: Floats, shift:
     before, here, twice = 0.0, 0.0, 0.0
     for k in range(first, end):
         j, which = functions[k, 0], functions[k, 1]
-        coordinate = place[j - shift]
-        if kinds[j] == CATEGORICAL:
+        coordinate, kind = place[j - shift], kinds[j] if j < len(kinds) else LINEAR
+        if kind == CATEGORICAL:
             labels = abs(values[j]) if values[j] != 0 else i[m.ARMS]
             out[k - first] = math.sqrt(labels) if int(coordinate) == which else 0.0
-        elif kinds[j] == PERIODIC:
+        elif kind == PERIODIC:
             angle = 2.0 * math.pi * (which // 2 + 1) * coordinate
             out[k - first] = ROOT2 * (math.cos(angle) if which % 2 == 0 else math.sin(angle))
         elif which < POLYNOMIALS:
@@ -58,10 +58,28 @@ def write_values(f: Floats, i: Ints, first: int, end: int, place: Floats, shift:
 
 @part
 def stand_at_context(f: Floats, i: Ints, point: Floats) -> None:
-    """Write the values of the constant and of the functions of contexts."""
-    value = m.value(f, i)
+    """Write the values of the constant and of the functions of contexts; on the way, the simple ones and axes."""
+    value, raw, simple, first = m.value(f, i), m.raw(f, i), m.simple(f, i), i[m.RAW_FUNCTIONS]
     value[0] = 1.0
-    write_values(f, i, 1, i[m.CONTEXT_FUNCTIONS], point, 0, value[1:])
+    write_values(f, i, 1, first, point, 0, value[1:])
+    for k in range(len(raw)):
+        raw[k] = value[simple[k]]
+    if i[m.AXES] > 0:
+        along = m.along(f, i)
+        add_up(m.axis(f, i), raw, along)
+        for k in range(len(along)):  # three standard deviations fill a unit on both sides
+            along[k] = min(1.0, max(0.0, 0.5 + along[k] / 6.0))
+        write_values(f, i, first, i[m.CONTEXT_FUNCTIONS], along, i[m.DIM], value[first:])
+
+
+@part
+def add_up(sums: Floats, raw: Floats, out: Floats) -> None:
+    """Write sums, each a row that says how much of which there is."""
+    for k in range(len(out)):
+        line, total = sums[k], 0.0
+        for j in range(len(raw)):
+            total += line[j] * raw[j]
+        out[k] = total
 
 
 @part

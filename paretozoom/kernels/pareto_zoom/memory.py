@@ -57,7 +57,8 @@ NUMBERED = _size("numbered", learned=True)  # cells of arms of all levels togeth
 MOST_CELLS = _size("most_cells")  # of arms, of a level
 # Of functions and terms.
 FUNCTIONS = _size("functions")
-CONTEXT_FUNCTIONS = _size("context_functions")  # the constant included
+RAW_FUNCTIONS = _size("raw_functions")  # of coordinates of contexts, the constant included; those of axes follow
+CONTEXT_FUNCTIONS = _size("context_functions")  # both together
 ARM_FUNCTIONS = _size("arm_functions")
 TREND_TERMS = _size("trend_terms", learned=True)  # 0: retired
 TREND_FITTED = _size("trend_fitted", learned=True)  # rewards when the trend was last fitted
@@ -65,11 +66,17 @@ TREND_ROOM = memory.room("trend_room", "trend_terms")
 TREND_SUMS = _size("trend_sums")  # terms that sums are kept of, even if the trend is not fitted yet, or retired
 SMOOTH_TERMS = _size("smooth_terms", learned=True)  # 0: not fitted yet, or retired
 SMOOTH_ROOM = memory.room("smooth_room", "smooth_terms")
+SMOOTH_SUMS = _size("smooth_sums")  # as many if there are axes, else 0: then sums are made of sites
 FORMS = _size("forms")  # finite arms that have linear forms of the context: all of them, or none
 FORM_BLOCKS = _size("form_blocks")  # one for each objective and arm
 FORM_TERMS = _size("form_terms")  # of such a form
-FORM_FUNCTIONS = _size("form_functions")  # of the context, that forms have as terms, or sums of
-WIDE = _size("wide_functions")  # as many if they are too many to be terms, else 0
+# Of directions: sums of simple functions of contexts.
+SIMPLE = _size("simple")  # functions of contexts
+SIMPLE_OF_ARMS = _size("simple_of_arms")
+WIDE = _size("wide_functions")  # as many as SIMPLE if they are too many to be terms of forms, else 0
+AXES = _size("axes")  # directions that smooth estimates have as further coordinates
+SCALES = _size("scales")  # coordinates and axes
+FOUND = _size("found", learned=True)  # rewards when directions were last sought
 PAST = _size("past", learned=True)  # rewards that are kept to find directions
 PAST_ROOM = memory.room("past_room", "past")
 FORM_FITTED = _size("form_fitted", learned=True)  # rewards when variances of forms were last sought
@@ -135,17 +142,22 @@ trend_size = _ints("trend_size", "objectives", least=-60, most=60)  # of terms, 
 smooth = _floats("smooth", "objectives", "smooth_room", least=-1e140, most=1e140)
 smooth_covariance = _floats("smooth_covariance", "objectives", "smooth_room", "smooth_room", least=-1e140, most=1e140)
 smooth_factors = _ints("smooth_factor", "smooth_room", "three", least=0, most="functions")
-scale = _ints("scale", "objectives", "dim", least=0, most=MOST_POWER)  # length scales, as steps of root 2
+smooth_gram = _floats("smooth_gram", "objectives", "smooth_sums", "smooth_sums")  # of all rewards, as of the trend
+smooth_right = _floats("smooth_right", "objectives", "smooth_sums")
+smooth_square = _floats("smooth_square", "objectives", least=0)
+scale = _ints("scale", "objectives", "scales", least=0, most=MOST_POWER)  # length scales, as steps of root 2
 signal = _ints(
     "signal", "objectives", least=-MOST_POWER, most=MOST_POWER
 )  # variance of all terms together, as a power of 2
 
 # Forms: of each arm the sums of c c' and c r, and what is known of its form given what all have in common; of that too.
-form_functions = _ints("form_function", "form_functions", holds="given")  # which functions of the context they are
+simple = _ints("simple_function", "simple", holds="given")  # which of all functions they are
+simple_of_arms = _ints("simple_of_arm", "simple_of_arms", holds="given")
+past_point = _floats("past_point", "past_room", "dim", least=-1, most=1e9)
+axis = _floats("axis", "axes", "simple", least=-1e140, most=1e140)  # how much of each is in it
 direction = _floats("direction", "form_terms", "wide_functions")  # of which c holds such sums, if they are too many
-past_raw = _floats("past_raw", "past_room", "wide_functions")  # all of them
 past_reward = _floats("past_reward", "past_room", "objectives", may_lack=True)
-past_arm = _ints("past_arm", "past_room", least=0, most="forms")
+past_arm = _ints("past_arm", "past_room", least=-1, most="arms")
 form_gram = _floats("form_gram", "form_blocks", "form_terms", "form_terms")
 form_right = _floats("form_right", "objectives", "forms", "form_terms")
 form_inverse = _floats("form_inverse", "form_blocks", "form_terms", "form_terms", least=-1e40, most=1e40)
@@ -177,7 +189,8 @@ member_mean = _floats("member_mean", "candidates", holds="scratch")
 term = _floats("term", "trend_room", holds="scratch")  # of the trend, at one place
 term_gain = _floats("term_gain", "trend_room", holds="scratch")
 member_square = _floats("member_square", "candidates", holds="scratch")
-form_raw = _floats("form_raw", "form_functions", holds="scratch")  # all functions of forms where they stand
+raw = _floats("raw", "simple", holds="scratch")  # simple functions where they stand
+along = _floats("along", "axes", holds="scratch")  # axes there
 form_here = _floats("form_here", "form_terms", holds="scratch")  # c
 form_seen = _floats("form_seen", "form_terms", holds="scratch")
 form_apart = _floats("form_apart", "form_terms", holds="scratch")  # precisions beforehand of an arm's own terms

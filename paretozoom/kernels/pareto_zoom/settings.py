@@ -48,9 +48,8 @@ class Settings:
     refresh_growth: float = _schedule(1 / 16, "share", "of more rewards until estimates of a cell are corrected anew")
 
     # Levels: how much finer cells correct coarser ones.
-    prior_roughness: float = _prior(0.25, "variance of rewards", "what the first level adds. Heuristic")
     prior_fall: float = _prior(
-        0.25, "factor", "of roughness from level to level: half the side, a quarter the variance"
+        0.25, "factor", "of roughness from level to level, from the variance on: half the side, a quarter of it"
     )
     least_roughness: float = _prior(0.01, "factor", "of what was expected: estimates of 0 never recover")
     sure_pairs: float = _threshold(16, "rewards", "from which on a cell counts fully for roughness. Heuristic")
@@ -100,7 +99,13 @@ class Settings:
     form_room: float = _capacity(
         131072, "numbers", "of all arms' matrices: a decision reads them; beyond, forms are of directions"
     )
-    directions: float = _capacity(8, "sums", "of a context, that forms have as terms then. Heuristic")
+
+    # Directions: sums of a context's functions along which rewards change most.
+    directions: float = _capacity(8, "sums", "that forms have as terms then. Heuristic")
+    axes: float = _capacity(2, "sums", "that smooth estimates have as coordinates. Heuristic")
+    most_numbers: float = _capacity(
+        8, "functions", "of a context, beyond which smooth estimates have axes, not numbers"
+    )
 
     # Outliers.
     outlier: float = _threshold(9, "usual distances", "from what was predicted, at least, of an outlier. Heuristic")

@@ -12,11 +12,12 @@ import math
 import numpy as np
 
 from paretozoom.kernels.core.jit import Floats, Ints, kernel, part
-from paretozoom.kernels.core.kinds import CATEGORICAL, PERIODIC
+from paretozoom.kernels.core.kinds import CATEGORICAL, LINEAR, PERIODIC
 from paretozoom.kernels.core.ordering import order_of
 from paretozoom.kernels.pareto_zoom import memory as m
 from paretozoom.kernels.pareto_zoom.functions import (
     POLYNOMIALS,
+    stand_at,
     sum_at,
     sum_at_arms,
     tabulate,
@@ -25,7 +26,7 @@ from paretozoom.kernels.pareto_zoom.functions import (
     variance_of,
 )
 from paretozoom.kernels.pareto_zoom.settings import settings
-from paretozoom.kernels.pareto_zoom.trend import UNKNOWN, learn_at_once, likelihood, solve, sums_of
+from paretozoom.kernels.pareto_zoom.trend import UNKNOWN, add_to_sums, learn_at_once, likelihood, solve, sums_of
 
 NEVER = 1e9  # e-foldings: of what is not for smooth estimates
 DEAREST = 50.0  # e-foldings: exp(-50) is nothing. Terms of which less is expected are not used, or as if it were that
@@ -60,13 +61,19 @@ def variance_at(f: Floats, i: Ints, o: int) -> float:
 def learn(f: Floats, i: Ints, reward: Floats) -> None:
     """Learn a reward where the functions stand, as long as each is learned at once."""
     n, factors, value = i[m.SMOOTH_TERMS], m.smooth_factors(f, i), m.value(f, i)
-    if n == 0 or i[m.TOLD] >= settings(f).last_learned_at_once:
+    at_once, keeps = i[m.TOLD] < settings(f).last_learned_at_once, i[m.SMOOTH_SUMS] > 0
+    if n == 0 or not (at_once or keeps):
         return
     terms, gain = np.empty(n), np.empty(n)
     for t in range(n):
         terms[t] = term_at(value, factors, t)
     for o in range(len(reward)):
-        if not math.isnan(reward[o]):
+        if math.isnan(reward[o]):
+            continue
+        if keeps:
+            add_to_sums(m.smooth_gram(f, i)[o], m.smooth_right(f, i)[o], terms, reward[o])
+            m.smooth_square(f, i)[o] += reward[o] * reward[o]
+        if at_once:
             learn_at_once(m.smooth(f, i)[o], m.smooth_covariance(f, i)[o], terms, gain, reward[o])
 
 
@@ -78,9 +85,10 @@ def _unlike(f: Floats, i: Ints, k: int, scale: int) -> float:
     """How much less is expected of function k than of the constant, in e-foldings."""
     functions, kinds = m.functions(f, i), m.kinds(f, i)
     j, which = functions[k, 0], functions[k, 1]
-    if kinds[j] == CATEGORICAL:
+    kind = kinds[j] if j < len(kinds) else LINEAR
+    if kind == CATEGORICAL:
         return 2.0 ** (scale - settings(f).centre_scale)
-    if kinds[j] == PERIODIC:
+    if kind == PERIODIC:
         turn = 2.0 * math.pi * (which // 2 + 1)
     elif which >= POLYNOMIALS:
         turn = turn_of(settings(f).margin) * (which - POLYNOMIALS + 1)
@@ -212,6 +220,24 @@ def _step(scale: Ints, signal: Ints, o: int, what: int, step: int) -> None:
         scale[what] += step
 
 
+@part
+def _sum_anew(f: Floats, i: Ints) -> None:
+    """Sum all that is kept of the past, with the terms of now."""
+    n, value, factors = i[m.SMOOTH_TERMS], m.value(f, i), m.smooth_factors(f, i)
+    terms, rewards, squares = np.empty(n), m.past_reward(f, i), m.smooth_square(f, i)
+    m.smooth_gram(f, i)[:] = 0.0
+    m.smooth_right(f, i)[:] = 0.0
+    squares[:] = 0.0
+    for k in range(i[m.PAST]):
+        stand_at(f, i, m.past_point(f, i)[k])
+        for t in range(n):
+            terms[t] = term_at(value, factors, t)
+        for o in range(i[m.OBJECTIVES]):
+            if not math.isnan(rewards[k, o]):
+                add_to_sums(m.smooth_gram(f, i)[o], m.smooth_right(f, i)[o], terms, rewards[k, o])
+                squares[o] += rewards[k, o] * rewards[k, o]
+
+
 @kernel
 def refit(f: Floats, i: Ints, digits: Ints, site_arms: Ints, early: bool, forgets: bool) -> None:
     """Fit the smooth estimate of all objectives; scales are sought and terms chosen as long as it is early."""
@@ -221,11 +247,18 @@ def refit(f: Floats, i: Ints, digits: Ints, site_arms: Ints, early: bool, forget
         i[m.SEARCHED] = i[m.TOLD]
     if early:  # with other terms, what is said of places that were hardly played may change at once
         choose_terms(f, i)
-    n = i[m.SMOOTH_TERMS]
-    table, gram, right, variance = np.empty((len(digits), n)), np.empty((n, n)), np.empty(n), np.empty(n)
-    tabulate(f, i, digits, site_arms, m.smooth_factors(f, i), table)
+    n, keeps = i[m.SMOOTH_TERMS], i[m.SMOOTH_SUMS] > 0
+    gram, right, variance = np.empty((n, n)), np.empty(n), np.empty(n)
+    if keeps and early:
+        _sum_anew(f, i)
+    table = np.empty((0 if keeps else len(digits), n))
+    tabulate(f, i, digits[: len(table)], site_arms, m.smooth_factors(f, i), table)
     for o in range(i[m.OBJECTIVES]):
-        count, square = sums_of(f, i, o, 0, table, gram, right)
+        if keeps:
+            gram[:], right[:] = m.smooth_gram(f, i)[o, :n, :n], m.smooth_right(f, i)[o, :n]
+            count, square = gram[0, 0], m.smooth_square(f, i)[o]  # the first term is 1
+        else:
+            count, square = sums_of(f, i, o, 0, table, gram, right)
         if count > 0.0 and searches:
             _search(f, i, o, gram, right, square, count)
         _expect(f, i, o, s.signal_boldness, variance)

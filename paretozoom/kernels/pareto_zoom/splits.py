@@ -208,7 +208,7 @@ def measure_roughness(f: Floats, i: Ints, level: int, first: int, end: int, o: i
     rewards is independent, so it needs no correction for noise.
     """
     s, cells = settings(f), m.arm_cells(f, i)[level]
-    prior = s.prior_roughness * spread if level == 1 else s.prior_fall * m.roughness(f, i)[level - 1, o]
+    prior = s.prior_fall * (spread if level == 1 else m.roughness(f, i)[level - 1, o])
     weights = s.prior_rewards
     products = weights * prior
     for number in range(first, end):

@@ -17,7 +17,7 @@ from paretozoom.kernels.pareto_zoom.functions import sum_at, sum_at_arms, tabula
 from paretozoom.kernels.pareto_zoom.settings import settings
 
 LARGEST = 1e140  # mean of a term: squares must not overflow
-UNKNOWN = 1e6  # variance of the constant, the first term: nothing is known of it
+UNKNOWN = 1e4  # variance of the constant, the first term: nothing is known of it
 
 
 @part
@@ -103,15 +103,21 @@ def learn(f: Floats, i: Ints, reward: Floats) -> None:
     for o in range(len(reward)):
         if math.isnan(reward[o]):
             continue
-        gram, right = m.trend_gram(f, i)[o], m.trend_right(f, i)[o]
-        for t in range(n):
-            sums, times = gram[t], terms[t]
-            right[t] += times * reward[o]
-            for c in range(t, n):
-                sums[c] += times * terms[c]
+        add_to_sums(m.trend_gram(f, i)[o], m.trend_right(f, i)[o], terms[:n], reward[o])
         m.trend_square(f, i)[o] += reward[o] * reward[o]
         if i[m.TREND_TERMS] > 0 and i[m.TOLD] < s.last_learned_at_once:
             learn_at_once(m.trend(f, i)[o], m.trend_covariance(f, i)[o], terms, m.term_gain(f, i), reward[o])
+
+
+@part
+def add_to_sums(gram: Floats, right: Floats, terms: Floats, reward: float) -> None:
+    """Add a reward of some terms to sums of products, above the diagonal, and of terms times rewards."""
+    n = len(terms)
+    for t in range(n):
+        sums, times = gram[t], terms[t]
+        right[t] += times * reward
+        for c in range(t, n):
+            sums[c] += times * terms[c]
 
 
 @part

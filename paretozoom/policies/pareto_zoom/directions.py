@@ -1,4 +1,4 @@
-"""Directions of ParetoZoom's definition: sums of many functions of the context along which rewards change most."""
+"""Directions of ParetoZoom's definition: sums of functions of the context along which rewards change most."""
 
 from __future__ import annotations
 
@@ -29,40 +29,54 @@ def orthonormal(vectors: Array) -> Array:
 
 
 class Directions:
-    """D, whose rows turn all functions of the context into c; and the rewards it is found from."""
+    """Found from the rewards that are kept: axes of the space, and D, whose rows turn functions of contexts into c."""
 
     def __init__(self, space: Space) -> None:
-        self.space, self.D = space, np.zeros((space.form_terms, len(space.linear)))
-        self.raw, self.r, self.arms = np.zeros((0, len(space.linear))), np.zeros((0, space.d)), np.zeros(0, np.int64)
+        self.space, self.found = space, 0
+        self.D = np.zeros((space.form_terms, len(space.simple)))
+        self.z, self.r, self.arms = np.zeros((0, space.dim)), np.zeros((0, space.d)), np.zeros(0, np.int64)
 
-    def keep(self, raw: Array, arm: int, r: Array) -> None:
+    def keep(self, z: Array, arm: int, r: Array) -> None:
         """Keep a reward; if there is no room, the newer half of the others."""
-        if len(self.raw) == int(self.space.settings.last_smooth_fit):
+        if len(self.z) == 2 * int(self.space.settings.last_smooth_fit):
             self.keep_newer_half()
-        self.raw, self.r = np.vstack([self.raw, raw]), np.vstack([self.r, r])
-        self.arms = np.append(self.arms, arm)
+        self.z, self.r, self.arms = np.vstack([self.z, z]), np.vstack([self.r, r]), np.append(self.arms, arm)
 
     def keep_newer_half(self) -> None:
         """Keep the newer half of what is kept."""
-        first = len(self.raw) - len(self.raw) // 2
-        self.raw, self.r, self.arms = self.raw[first:], self.r[first:], self.arms[first:]
+        first = len(self.z) - len(self.z) // 2
+        self.z, self.r, self.arms = self.z[first:], self.r[first:], self.arms[first:]
 
-    def find(self) -> None:
-        """Find D: leading singular vectors of what functions and rewards of each arm have in common."""
-        common = np.zeros((self.space.d, len(self.space.arms), len(self.space.linear)))
-        for o, r in enumerate(self.r.T):
-            told, above = ~np.isnan(r), np.zeros(len(r))
-            for arm in np.unique(self.arms[told]):
-                own = told & (self.arms == arm)
-                above[own] = r[own] - r[own].mean()
-            sigma = np.sqrt((above**2).sum() / max(1, told.sum()))
-            for arm in np.unique(self.arms[told]) if sigma > 0 else []:
-                own = told & (self.arms == arm)
-                common[o, arm] = above[own] @ self.raw[own] / (sigma * np.sqrt(own.sum()))
-        common[..., 0] = 0  # the constant is in c anyway
-        self.D[1:] = leading(common.reshape(-1, common.shape[-1]), len(self.D) - 1)
-        self.D[0] = np.eye(len(self.D[0]))[0]
-        along = self.raw @ self.D[1:].T  # where contexts get mean 0 and variance 1
-        self.D[1:, 0] = -along.mean(axis=0)
-        tells = along.var(axis=0) > 1e-20 * (along**2).mean(axis=0)
-        self.D[1:] *= np.divide(1, along.std(axis=0), out=np.zeros(len(tells)), where=tells)[:, None]
+    def find(self, told: int) -> None:
+        """Find leading singular vectors of what functions of contexts have in common with rewards."""
+        self.found, space = told, self.space
+        psi = space.phi(self.z, space.simple)[:, 1:]
+        means = psi.mean(axis=0)
+        above, forms = psi - means, len(self.D) - 1 if space.wide else 0
+        rows, whitens = self.in_common(above), above.shape[1] < space.settings.most_terms
+        root = np.eye(above.shape[1])
+        if whitens:
+            gram = above.T @ above
+            root = np.linalg.cholesky(gram + np.diag(np.diag(gram) * above.shape[1] / len(above) + 1e-300)).T
+        found = np.linalg.solve(root, leading(np.linalg.solve(root.T, rows.T).T, max(space.axes, forms)).T).T
+        square, length = ((found @ above.T) ** 2).sum(axis=1), (found**2).sum(axis=1)
+        tells = square > 1e-20 * len(above) * length  # contexts get mean 0 and variance 1
+        found *= np.sqrt(np.divide(len(above), square, out=np.zeros(len(found)), where=tells))[:, None]
+        found = np.column_stack([-found @ means, found])
+        space.axis = found[: space.axes]
+        if forms:
+            self.D = np.vstack([np.eye(len(self.D[0]))[0], found[:forms]])
+
+    def in_common(self, above: Array) -> Array:
+        """Products of functions of contexts with rewards, less what arms say alone: a row for each function of arms."""
+        space, rows = self.space, []
+        psi = np.equal.outer(self.arms, np.arange(len(space.arms))) if space.are_labels else None
+        beside = space.phi(self.z, space.simple_of_arms) if psi is None else 1.0 * psi
+        for all_r in self.r.T:
+            told = ~np.isnan(all_r)
+            own, r = beside[told], all_r[told]
+            gram = own.T @ own
+            off = r - own @ np.linalg.solve(gram + np.eye(len(gram)), own.T @ r)
+            unit = np.sqrt(off @ off / max(1, len(r)) * np.maximum(np.diag(gram), 1e-300))
+            rows.append(np.divide(own * off[:, None], unit, where=unit > 0, out=0 * own).T @ above[told])
+        return np.vstack(rows)

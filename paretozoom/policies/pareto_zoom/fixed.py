@@ -18,12 +18,14 @@ from paretozoom.policies.pareto_zoom.directions import Directions
 from paretozoom.policies.pareto_zoom.space import Array, Sites, Space
 from paretozoom.policies.pareto_zoom.terms import cheapest
 
+Of = tuple[Array, Array, float, float]
+
 
 class Sums:
     """What a regression needs of rewards: sums of phi phi', of phi r, of 1, and of r r; of each objective."""
 
     def __init__(self, d: int, terms: int) -> None:
-        self.of = [(np.zeros((terms, terms)), np.zeros(terms), 0.0, 0.0) for _ in range(d)]
+        self.of: list[Of] = [(np.zeros((terms, terms)), np.zeros(terms), 0.0, 0.0) for _ in range(d)]
 
     def add(self, phi: Array, r: Array) -> None:
         """Add a reward."""
@@ -135,22 +137,35 @@ class Smooth(Fixed):
 
     def __init__(self, space: Space) -> None:
         super().__init__(space, 0)
-        self.theta, self.searched = [(0, *[int(self.s.centre_scale)] * space.dim)] * space.d, 0
+        self.theta, self.searched = [(0, *[int(self.s.centre_scale)] * (space.dim + space.axes))] * space.d, 0
+        self.known = Sums(space.d, 0)
 
     def learn(self, z: Array, r: Array, told: int) -> None:
         """Take in a reward where it is, not in the middle of its site."""
-        if len(self.factors) and told < self.s.last_learned_at_once:
-            self.learn_at_once(self.space.phi(z[None], self.factors)[0], r)
+        if len(self.factors):
+            phi = self.space.phi(z[None], self.factors)[0]
+            if self.space.axes:
+                self.known.add(phi, r)
+            if told < self.s.last_learned_at_once:
+                self.learn_at_once(phi, r)
 
-    def refit(self, sites: Sites, told: int, early: bool, forgets: bool) -> None:
+    def sum_anew(self, past: Directions) -> None:
+        """Sum all that is kept of the past, with the terms of now."""
+        self.known = Sums(self.space.d, len(self.factors))
+        for phi, r in zip(self.space.phi(past.z, self.factors), past.r, strict=True):
+            self.known.add(phi, r)
+
+    def refit(self, sites: Sites, past: Directions, told: int, early: bool, forgets: bool) -> None:
         """Fit anew; terms are chosen while it is early, scales sought less often."""
         searches = forgets or (early and told >= self.searched * (1 + self.s.late_growth))
         self.searched = told if searches else self.searched
         if early:
             cost = self.unlike(np.min(self.theta, axis=0)[1:])
             self.factors = cheapest(cost, self.space.coordinate, DEAREST, self.space.smooth_room)
+            if self.space.axes:
+                self.sum_anew(past)
         for o, theta in enumerate(self.theta):
-            sums = self.sums(sites, o, self.factors, len(sites.digits))
+            sums = self.known.of[o] if self.space.axes else self.sums(sites, o, self.factors, len(sites.digits))
             self.theta[o] = self.search(*sums, theta) if searches and sums[2] > 0 else theta
             self.w[o], self.C[o] = posterior(*sums[:2], self.expected(self.theta[o], self.s.signal_boldness))
 
@@ -193,15 +208,15 @@ class Forms:
 
     def __init__(self, space: Space) -> None:
         self.space, self.s, self.fitted, terms = space, space.settings, 0, space.form_terms * (1 + len(space.arms))
-        self.directions = Directions(space) if space.form_terms < len(space.linear) else None
+        self.D = np.eye(space.form_terms, len(space.simple))
         self.known, self.size = Sums(space.d, terms), [(int(self.s.form_size),) * 2] * space.d
         self.w, self.C = [np.zeros(terms)] * space.d, [np.diag(self.expected(size)) for size in self.size]
         self.sigma2 = np.ones(space.d)
 
     def phi(self, z: Array, numbers: Array) -> Array:
         """Terms (columns) of points of finite arms (rows)."""
-        c, is_arm = self.space.phi(z, self.space.linear), np.equal.outer(numbers, np.arange(len(self.space.arms)))
-        c = c @ self.directions.D.T if self.directions else c
+        c = self.space.phi(z, self.space.simple) @ self.D.T
+        is_arm = np.equal.outer(numbers, np.arange(len(self.space.arms)))
         return np.column_stack([c, (is_arm[:, :, None] * c[:, None, :]).reshape(len(c), -1)])
 
     def expected(self, size: tuple[int, int]) -> Array:
@@ -218,20 +233,14 @@ class Forms:
 
     def learn(self, z: Array, arm: int, r: Array) -> None:
         """Learn a reward of an arm at once."""
-        if self.directions:
-            self.directions.keep(self.space.phi(z[None], self.space.linear)[0], arm, r)
         self.known.add(self.phi(z[None], np.array([arm]))[0], r)
         self.solve(np.flatnonzero(~np.isnan(r)))
 
-    def turn(self, directions: Directions, forgets: bool) -> None:
-        """Find directions, and sum along them all that is kept."""
-        if forgets:
-            directions.keep_newer_half()
-        directions.find()
-        self.known = Sums(self.space.d, len(self.w[0]))
-        c, each = directions.raw @ directions.D.T, np.eye(len(self.space.arms))[directions.arms]
-        for row, arm, r in zip(c, each, directions.r, strict=True):
-            self.known.add(np.append(row, np.outer(arm, row)), r)
+    def turn(self, past: Directions) -> None:
+        """Sum all that is kept of the past along new directions."""
+        self.D, self.known = past.D, Sums(self.space.d, len(self.w[0]))
+        for phi, r in zip(self.phi(past.z, past.arms), past.r, strict=True):
+            self.known.add(phi, r)
 
     def solve(self, objectives: Array) -> None:
         """w and C of some objectives, of all their rewards."""
@@ -247,15 +256,15 @@ class Forms:
             else log_likelihood(*self.known.of[o], self.expected(size))
         )
 
-    def refit(self, told: int, forgets: bool) -> None:
+    def refit(self, past: Directions, told: int, forgets: bool) -> None:
         """Let both sizes take a step to what makes rewards likeliest, the shared one first; and so the noise."""
         if forgets:
             self.known.halve()
         elif told < self.fitted * (1 + self.s.late_growth):
             return
         self.fitted = told
-        if self.directions and (forgets or told <= self.s.last_smooth_fit):
-            self.turn(self.directions, forgets)
+        if self.space.wide and past.found == told:
+            self.turn(past)
         objectives = [o for o, (_, _, n, _) in enumerate(self.known.of) if n > 0]
         for o in objectives:
             for a, b in ((1, 0), (0, 1)):

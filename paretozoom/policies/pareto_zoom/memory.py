@@ -17,7 +17,7 @@ from paretozoom.kernels.pareto_zoom import cells as geometry
 from paretozoom.kernels.pareto_zoom import memory as m
 from paretozoom.kernels.pareto_zoom.settings import COUNT, Settings
 from paretozoom.policies import stored
-from paretozoom.policies.pareto_zoom.terms import forms_of, terms_of
+from paretozoom.policies.pareto_zoom.terms import form_terms_of, simple_of, terms_of
 from paretozoom.problem import Problem
 from paretozoom.problem.dimensions import Floats, Ints
 from paretozoom.problem.feasible import encode_feasible
@@ -37,8 +37,10 @@ def allocate(
     arms, dim, context = len(encoding.arms), len(encoding.kinds), encoding.context
     boxes = np.zeros((0, 0)) if arms else encode_feasible(problem, [{}])
     candidates = arms or MOST_CANDIDATES
-    (forms, form_terms), form_size = forms_of(problem, settings), int(settings.form_size)
-    wide = len(forms) if len(forms) > form_terms else 0
+    (simple, simple_of_arms), form_size = simple_of(problem, terms), int(settings.form_size)
+    form_terms = form_terms_of(arms, len(simple), settings)
+    wide = len(simple) if 1 < form_terms < len(simple) else 0
+    axes = len({j for j, _ in terms.functions if j >= dim})
     sizes = {
         "context": context,
         "dim": dim,
@@ -58,18 +60,23 @@ def allocate(
         "box": boxes.shape[1],
         "most_cells": most_cells_of(problem, settings),
         "functions": len(terms.functions),
+        "raw_functions": terms.raw,
         "context_functions": terms.of_contexts,
         "arm_functions": len(terms.functions) - terms.of_contexts,
         "trend_room": len(terms.factors),
         "trend_sums": len(terms.factors),
         "smooth_room": smooth_room_of(dim, len(terms.functions) > terms.of_contexts, settings),
+        "smooth_sums": smooth_room_of(dim, len(terms.functions) > terms.of_contexts, settings) if axes else 0,
         "most_levels": m.MOST_LEVELS,
-        "forms": arms if forms else 0,
-        "form_blocks": len(problem.objectives) * (arms if forms else 0),
+        "forms": arms,
+        "form_blocks": len(problem.objectives) * arms,
         "form_terms": form_terms,
-        "form_functions": len(forms),
+        "simple": len(simple),
+        "simple_of_arms": len(simple_of_arms),
         "wide_functions": wide,
-        "past_room": int(settings.last_smooth_fit) if wide else 0,
+        "axes": axes,
+        "scales": dim + axes,
+        "past_room": 2 * int(settings.last_smooth_fit) if wide or axes else 0,
         "settings": COUNT,
         "members": m.MEMBERS,
         "places": 1 << int(settings.most_bits),
@@ -94,7 +101,8 @@ def allocate(
         "feature": encoding.arms,
         "function": terms.functions,
         "trend_factor": terms.factors,
-        "form_function": forms,
+        "simple_function": simple,
+        "simple_of_arm": simple_of_arms,
         "form_size": form_size,
         "form_noise": 1.0,
         "unbounded": [not objective.bounded for objective in problem.objectives],
@@ -105,7 +113,7 @@ def allocate(
     for name, numbers in given.items():
         m.memory.view(name, f, i)[:] = numbers
     m.memory.view("share", f, i)[:, m.LEVELS_] = 1.0
-    if forms:
+    if arms:
         unit, inverses = 4.0**form_size * np.eye(form_terms), m.memory.view("form_inverse", f, i)
         m.memory.view("form_common_inverse", f, i)[:] = unit
         inverses[:] = unit
@@ -202,7 +210,7 @@ def filled(
 
 def _check_sizes(sizes: Mapping[str, int], number: int, d: int) -> None:
     told, due, following = sizes["told"], sizes["due"], sizes["next"]
-    counted = ("told", "searched", "trend_fitted", "form_fitted", "forgotten")
+    counted = ("told", "searched", "trend_fitted", "form_fitted", "found", "forgotten")
     right = sizes["parts"] < d and max(sizes[name] for name in counted) <= number
     right = right and sizes["forgets"] <= 1 and sizes["levels"] <= m.MOST_LEVELS and sizes["sites"] <= max(1, number)
     if not (right and told < following + 1 <= 2 * number + 64 and (sizes["levels"] == 0 or told < due <= 2 * told + 1)):
@@ -224,7 +232,9 @@ def _check_sites(problem: Problem, settings: Settings, f: Floats, i: Ints, numbe
 
 
 def _check_sums(settings: Settings, f: Floats, i: Ints) -> None:
-    """Refuse sums that no rewards have, and shares that are none."""
+    """Refuse sums that no rewards have, and shares that are none; and arms of the past that there are not."""
+    if i[m.ARMS] > 0 and (m.memory.view("past_arm", f, i)[: int(i[m.PAST])] < 0).any():
+        raise Refused("snapshot: past_arm names an arm that does not exist")
     offset, counts = m.memory.view("offset", f, i), m.memory.view("site_count", f, i)
     if (np.isnan(offset) & (counts.sum(axis=1) > 0)).any():
         raise Refused(f"snapshot: offset is {offset.tolist()}, expected a number for each objective with rewards")
@@ -233,10 +243,10 @@ def _check_sums(settings: Settings, f: Floats, i: Ints) -> None:
         raise Refused(f"snapshot: watched is {watched.tolist()}, expected no negative sums of squares")
     if (np.abs(share.sum(axis=1) - 1) > 1e-6).any():
         raise Refused(f"snapshot: share is {share.tolist()}, expected shares that add up to 1")
-    for name in ("trend_covariance", "smooth_covariance", "trend_gram", "form_gram"):
+    for name in ("trend_covariance", "smooth_covariance", "trend_gram", "smooth_gram", "form_gram"):
         if (np.diagonal(m.memory.view(name, f, i), axis1=1, axis2=2) < -1e-6).any():
             raise Refused(f"snapshot: {name} holds negative variances")
-    for name in ("trend_gram", "form_gram"):  # sums of products are no more than sums of squares allow
+    for name in ("trend_gram", "smooth_gram", "form_gram"):  # sums of products are no more than sums of squares allow
         gram = m.memory.view(name, f, i)
         root = np.sqrt(np.maximum(np.diagonal(gram, axis1=1, axis2=2), 0)) * (1 + 1e-6) + 1e-9
         if (np.abs(gram) > root[:, :, None] * root[:, None, :]).any():
@@ -264,7 +274,8 @@ def _check_terms(f: Floats, i: Ints) -> None:
     """Refuse terms that are no products of functions of different coordinates, in order."""
     n = int(i[m.SMOOTH_TERMS])
     factors, functions = m.memory.view("smooth_factor", f, i)[:n], m.memory.view("function", f, i)
-    coordinate = np.concatenate([[-1], functions[1:, 0]])
+    changes = np.diff(functions[1:, 0], prepend=-1) != 0  # those of axes follow those of contexts
+    coordinate = np.concatenate([[-1], np.cumsum(changes) - 1])
     of = coordinate[factors]
     apart = (np.diff(factors, axis=1) >= 0) & ((np.diff(of, axis=1) > 0) | (of[:, :2] < 0))
     if n and not (apart.all() and not factors[0].any() and len(np.unique(factors, axis=0)) == n):

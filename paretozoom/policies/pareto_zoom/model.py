@@ -37,6 +37,7 @@ import numpy as np
 from paretozoom.kernels.pareto_zoom.memory import LEVELS_, MEMBERS, MOST_LEVELS, SMOOTH_, TREND_
 from paretozoom.kernels.pareto_zoom.settings import Settings
 from paretozoom.kernels.pareto_zoom.splits import WELL_BITS
+from paretozoom.policies.pareto_zoom.directions import Directions
 from paretozoom.policies.pareto_zoom.fixed import Forms, Smooth, Trend
 from paretozoom.policies.pareto_zoom.space import Array, Level, Sites, Space, divide
 from paretozoom.problem import Problem
@@ -107,7 +108,7 @@ class Levels:
     def roughness(self, k: int, sites: Sites) -> Array:
         """Products of what two rewards of a cell have above what was expected, averaged over pairs."""
         s, level = self.s, self.levels[k]
-        prior = s.prior_roughness * sites.variance() if k == 1 else s.prior_fall * self.tau[k - 1]
+        prior = s.prior_fall * self.tau[k - 1]
         (n, S, Q), (m, _) = level.sums(sites.sums), level.expected(np.arange(len(level.row)))
         products = ((S - n * m) ** 2 - (Q - 2 * m * S + n * m * m)) / np.maximum(n * (n - 1), 1)
         weight = np.where(n > 1, n * np.minimum(1, (n - 1) / s.sure_pairs), 0)
@@ -193,6 +194,7 @@ class Model:
         self.weights = weights  # of objectives, if their weighted sum is preferred
         self.sites, self.levels = Sites(self.space), Levels(self.space)
         self.trend, self.smooth, self.forms = Trend(self.space), Smooth(self.space), Forms(self.space)
+        self.directions, self.has_directions = Directions(self.space), self.space.wide or self.space.axes > 0
         self.first, self.next = np.full(self.d, math.nan), int(settings.first_rewards)
         self.told, self.parts, self.forgets, self.forgotten = 0, 0, False, 0
         self.share, self.P = np.tile(np.eye(MEMBERS)[LEVELS_], (self.d, 1)), np.zeros((self.d, MEMBERS, MEMBERS))
@@ -309,6 +311,8 @@ class Model:
             if len(self.levels.levels) > 1:
                 self.watch(digits, residual, error2)
         r = self.bring_near(r, residual, error2)
+        if self.has_directions:
+            self.directions.keep(z, arm, r)
         self.trend.learn(z, r, self.told)
         self.smooth.learn(z, r, self.told)
         self.forms.learn(z, arm, r)
@@ -339,13 +343,18 @@ class Model:
         elif largest[TREND_] < s.least_share:
             self.trend.factors = self.trend.factors[:0]
         early = forgets or told <= s.last_smooth_fit
+        if self.has_directions:
+            if forgets:
+                self.directions.keep_newer_half()
+            if early and (forgets or told >= self.directions.found * (1 + s.late_growth)):
+                self.directions.find(told)
         if self.space.smooth_room and told >= 2 * s.first_rewards:
             if early or (len(self.smooth.factors) and largest[SMOOTH_] >= s.least_share):
-                self.smooth.refit(self.sites, told, early, forgets)
+                self.smooth.refit(self.sites, self.directions, told, early, forgets)
             else:
                 self.smooth.factors = self.smooth.factors[:0]
         if len(self.space.arms):
-            self.forms.refit(told, forgets)
+            self.forms.refit(self.directions, told, forgets)
         self.P *= s.memory
         self.compared *= s.memory
         self.levels_error2 *= s.memory

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from paretozoom.kernels.core.kinds import CATEGORICAL, PERIODIC
+from paretozoom.kernels.core.kinds import CATEGORICAL, LINEAR, PERIODIC
 from paretozoom.kernels.pareto_zoom.settings import Settings
 from paretozoom.policies.pareto_zoom.memory import bits_of, most_cells_of, smooth_room_of
-from paretozoom.policies.pareto_zoom.terms import forms_of, terms_of
+from paretozoom.policies.pareto_zoom.terms import form_terms_of, simple_of, terms_of
 from paretozoom.problem import Problem
 
 Array = Any  # of numbers
@@ -34,10 +34,14 @@ class Space:
         self.telling = np.minimum(self.bits, telling[: len(self.bits)])  # the bits that tell values apart
         self.most_cells = most_cells_of(problem, settings)
         self.functions, self.quadratic = terms.functions, np.array(terms.factors)
-        linear, self.form_terms = forms_of(problem, settings)
-        self.linear = np.array([(0, 0, k) for k in linear], np.int64).reshape(-1, 3)
+        self.simple, self.simple_of_arms = (np.array([(0, 0, k) for k in some]) for some in simple_of(problem, terms))
+        self.form_terms = form_terms_of(len(self.arms), len(self.simple), settings)
+        self.wide = 1 < self.form_terms < len(self.simple)  # forms have directions
+        self.axes = len({j for j, _ in terms.functions if j >= self.dim})
+        self.axis = np.zeros((self.axes, len(self.simple)))  # how much of each simple function is in it
         self.coordinate = np.array([-1, *(j for j, _ in terms.functions[1:])])  # of each function; none of the constant
-        kinds, which = np.where(self.coordinate < 0, -1, self.kinds[self.coordinate]), np.transpose(terms.functions)[1]
+        of_axes = np.append(encoding.kinds, [LINEAR] * self.axes)
+        kinds, which = np.where(self.coordinate < 0, -1, of_axes[self.coordinate]), np.transpose(terms.functions)[1]
         turns = np.where(which > 1, which - 1, math.inf) * (math.pi / (1 + 2 * settings.margin))  # none of polynomials
         turns = np.where(kinds == PERIODIC, 2 * math.pi * (which // 2 + 1), turns)
         self.turns = np.where(kinds < 0, 0, turns)  # of a function's angle along its coordinate
@@ -108,10 +112,15 @@ class Space:
         """Terms (columns) at points (rows): products of the functions that factors (rows) name."""
         value = np.ones((len(z), len(self.functions)))
         for k, (j, which) in enumerate(self.functions[1:], 1):
-            u, turn = z[:, j], self.turns[k]
-            if self.kinds[j] == CATEGORICAL:
+            turn = self.turns[k]
+            if j < self.dim:
+                u, kind = z[:, j], self.kinds[j]
+            else:  # along an axis, three standard deviations fill a unit on both sides
+                along = value[:, self.simple[:, 2]] @ self.axis[j - self.dim]
+                u, kind = np.clip(0.5 + along / 6, 0, 1), LINEAR
+            if kind == CATEGORICAL:
                 value[:, k] = math.sqrt(abs(self.values[j]) or len(self.arms)) * (np.int64(u) == which)
-            elif self.kinds[j] == PERIODIC:
+            elif kind == PERIODIC:
                 value[:, k] = math.sqrt(2) * (np.sin(turn * u) if which % 2 else np.cos(turn * u))
             elif which == 0:
                 value[:, k] = math.sqrt(3) * (2 * u - 1)

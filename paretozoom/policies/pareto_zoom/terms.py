@@ -19,7 +19,8 @@ class Terms(NamedTuple):
     """Functions of coordinates, those of contexts first, and products of three of them."""
 
     functions: list[tuple[int, int]]  # coordinate, and which of its functions; the first is the constant
-    of_contexts: int  # how many functions are, the constant included
+    raw: int  # how many functions of coordinates of contexts there are, the constant included
+    of_contexts: int  # and those of axes
     factors: list[tuple[int, int, int]]  # of each term, in order
 
 
@@ -40,24 +41,29 @@ def terms_of(problem: Problem, settings: Settings) -> Terms:
     """
     encoding = problem.encoding
     sizes = [abs(value) or len(encoding.arms) for value in encoding.values.tolist()]  # of those that have labels
-    functions, of_contexts = [(0, 0)], 1
-    numbers = int((encoding.kinds != CATEGORICAL).sum())
+    functions, raw, dim = [(0, 0)], 1, len(sizes)
     most = int(settings.most_trend_terms)
-    cosines = min(int(settings.cosines), int(settings.all_functions) // max(1, numbers) - POLYNOMIALS)
-    of_number = POLYNOMIALS + max(1, cosines)
+    is_number = encoding.kinds != CATEGORICAL
+    narrow = int(is_number[: encoding.context].sum()) <= settings.most_numbers
+    numbers = int(is_number[0 if narrow else encoding.context :].sum())  # that have cosines
+    cosines = max(1, min(int(settings.cosines), int(settings.all_functions) // max(1, numbers) - POLYNOMIALS))
     labels: list[int] = []
     squares: list[int] = []
     simple: list[int] = []
     for j, (kind, size) in enumerate(zip(encoding.kinds.tolist(), sizes, strict=True)):
+        if j == encoding.context:
+            raw, lines = len(functions), sum(functions[k][0] < j for k in labels + simple)
+            axes = int(settings.axes) if lines > settings.most_numbers else 0
+            functions += [(dim + k, POLYNOMIALS + which) for k in range(axes) for which in range(cosines)]
+            of_contexts = len(functions)
         if kind == CATEGORICAL and size > settings.most_labels:
             continue
+        of_number = POLYNOMIALS + (cosines if narrow or j >= encoding.context or kind != LINEAR else 0)
         for which in range(size if kind == CATEGORICAL else of_number):
             family = labels if kind == CATEGORICAL else squares if kind == LINEAR and which == 1 else simple
             if kind == CATEGORICAL or which < POLYNOMIALS:
                 family.append(len(functions))
             functions.append((j, which))
-        if j < encoding.context:
-            of_contexts = len(functions)
 
     def apart(*factors: int) -> bool:
         return len({functions[k][0] for k in factors}) == len(factors)
@@ -83,7 +89,7 @@ def terms_of(problem: Problem, settings: Settings) -> Terms:
         if len(factors) + len(some) > most:
             break
         factors += sorted(_three(*of) for of in some)
-    return Terms(functions, of_contexts, factors)
+    return Terms(functions, raw, of_contexts, factors)
 
 
 def cheapest(cost: Floats, coordinate: Ints, limit: float, room: int) -> Ints:
@@ -111,29 +117,33 @@ def _three(*factors: int) -> tuple[int, int, int]:
     return first, second, third
 
 
-def forms_of(problem: Problem, settings: Settings) -> tuple[list[int], int]:
-    """The functions of contexts that forms of finite arms have, the constant first, and how many terms that makes.
+def simple_of(problem: Problem, terms: Terms) -> tuple[list[int], list[int]]:
+    """Simple functions of contexts, and of arms, the constant first: lines, first waves, labels; of arms squares, too.
 
-    These are lines, waves and labels. Where they are too many, terms are the constant and sums along some directions,
-    or the constant alone. There are none if arms are not finite.
-
-    >>> from paretozoom import Finite, Objective, Problem, Real
-    >>> problem = Problem(context=[Real("x"), Real("y")], arm=Finite(["a", "b"]), objectives=[Objective("r")])
-    >>> functions = terms_of(problem, Settings()).functions
-    >>> which, terms = forms_of(problem, Settings())
-    >>> [functions[k] for k in which], terms
-    ([(0, 0), (0, 0), (1, 0)], 3)
+    >>> from paretozoom import Objective, Problem, Real
+    >>> problem = Problem(context=[Real("x")], arm=[Real("y")], objectives=[Objective("r")])
+    >>> terms = terms_of(problem, Settings())
+    >>> of_contexts, of_arms = simple_of(problem, terms)
+    >>> [terms.functions[k] for k in of_contexts[1:]], [terms.functions[k] for k in of_arms[1:]]
+    ([(0, 0)], [(1, 0), (1, 1)])
     """
-    encoding = problem.encoding
-    if len(encoding.arms) == 0:
-        return [], 0
-    terms = terms_of(problem, settings)
-    simple = [0]
-    for k, (j, which) in enumerate(terms.functions[1 : terms.of_contexts], 1):
-        kind = encoding.kinds[j]
-        if kind == CATEGORICAL or which == 0 or (kind != LINEAR and which == 1):
-            simple.append(k)
-    for size in (len(simple), 1 + int(settings.directions)):
-        if size <= len(simple) and len(encoding.arms) * size**2 <= settings.form_room:
-            return simple, size
-    return [0], 1
+    kinds = problem.encoding.kinds
+
+    def first(start: int, end: int, square: bool) -> list[int]:
+        some = enumerate(terms.functions[start:end], start)
+        return [k for k, (j, which) in some if kinds[j] == CATEGORICAL or which <= int(square or kinds[j] != LINEAR)]
+
+    return [0, *first(1, terms.raw, False)], [0, *first(terms.of_contexts, len(terms.functions), True)]
+
+
+def form_terms_of(arms: int, simple: int, settings: Settings) -> int:
+    """How many terms forms of finite arms have: the simple functions of contexts, or where these are too many the
+    constant and sums along some directions, or the constant alone. There are none if arms are not finite.
+
+    >>> form_terms_of(2, 3, Settings()), form_terms_of(10, 385, Settings()), form_terms_of(0, 3, Settings())
+    (3, 9, 0)
+    """
+    if arms == 0:
+        return 0
+    sizes = [size for size in (simple, 1 + int(settings.directions)) if size <= simple]
+    return next((size for size in sizes if arms * size**2 <= settings.form_room), 1)

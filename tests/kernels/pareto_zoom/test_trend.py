@@ -44,13 +44,24 @@ def test_terms_are_products_of_two_coordinates_and_curves_of_labels() -> None:
     contexts = [Real("x"), Categorical("c", list("uvw")), Real("angle", periodic=True)]
     terms = terms_of(Problem(context=contexts, arm=[Real("y")], objectives=ONE), Settings())
     of_number = 2 + int(Settings().cosines)
-    assert len(terms.functions) == 1 + of_number + 3 + of_number + of_number
-    assert terms.of_contexts == 1 + of_number + 3 + of_number
+    assert terms.of_contexts == terms.raw == 1 + of_number + 3 + of_number
+    assert len(terms.functions) == terms.of_contexts + of_number
     # x, y, three labels and two waves: all pairs of different coordinates
     pairs = 1 * 3 + 1 * 2 + 1 * 1 + 3 * 2 + 3 * 1 + 2 * 1
     # for each of three labels two squares, and the products of x, y and two waves
     curves = 3 * (2 + 1 * 1 + 1 * 2 + 1 * 2)
     assert len(set(terms.factors)) == len(terms.factors) == 1 + 2 + 3 + 2 + 2 + pairs + curves
+
+
+def test_many_contexts_have_axes_and_no_cosines_of_their_own() -> None:
+    cosines = int(Settings().cosines)
+    for numbers, axes, own in ((8, 0, 2 + 96 // 9 - 2), (9, 2, 2)):
+        contexts = [Real(f"x{j}") for j in range(numbers)]
+        terms = terms_of(Problem(context=contexts, arm=[Real("y")], objectives=ONE), Settings())
+        assert terms.raw == 1 + numbers * own
+        assert terms.of_contexts == terms.raw + axes * cosines
+        along = [functions for functions in terms.functions if functions[0] > numbers]
+        assert along == [(numbers + 1 + k, 2 + which) for k in range(axes) for which in range(cosines)]
 
 
 def test_many_labels_are_not_told_apart() -> None:

@@ -11,9 +11,10 @@ from paretozoom import Categorical, Finite, Objective, ParetoZoom, Problem, Real
 from paretozoom.kernels.pareto_zoom import memory as m
 from paretozoom.kernels.pareto_zoom.directions import leading
 from paretozoom.kernels.pareto_zoom.settings import Settings
+from paretozoom.policies.pareto_zoom.directions import Directions
 from paretozoom.policies.pareto_zoom.fixed import Forms, log_likelihood
 from paretozoom.policies.pareto_zoom.space import Space
-from paretozoom.policies.pareto_zoom.terms import forms_of, terms_of
+from paretozoom.policies.pareto_zoom.terms import form_terms_of, simple_of, terms_of
 from tests.policies.pareto_zoom.side_by_side import Both, contexts_of
 from tests.policies.pareto_zoom.test_model import Turning
 from tests.reference.play import World
@@ -86,7 +87,7 @@ def _log_density(told: Any, r: Any, size: Any) -> float:
 
 def test_sizes_and_noise_make_rewards_likeliest() -> None:
     """Evidence differs from the log density by a constant. Fits climb until no step of one size makes it larger."""
-    _, forms, z, arms, r = _drawn(120, 2)
+    space, forms, z, arms, r = _drawn(120, 2)
     told = _c(z), arms
     differences = [
         log_likelihood(*forms.known.of[0], forms.expected(size)) - _log_density(told, r, size)
@@ -95,7 +96,7 @@ def test_sizes_and_noise_make_rewards_likeliest() -> None:
     assert differences == pytest.approx(differences[:1] * 3, abs=1e-8)
     forms.size[0] = (3, 3)
     for told_so_far in (120, 180, 270, 405, 608, 912):
-        forms.refit(told_so_far, False)
+        forms.refit(Directions(space), told_so_far, False)
     common, apart = forms.size[0]
     near = [(common + a, apart + b) for a, b in [(0, 0), (1, 0), (-1, 0), (0, 1), (0, -1)]]
     assert max(near, key=lambda size: _log_density(told, r, size)) == (common, apart)
@@ -133,7 +134,7 @@ def test_kernels_agree_with_the_dense_model(name: str, scrambled: bool) -> None:
         _agree_alone(both, contexts_of(problem, 3, rounds))
 
 
-WIDE = {"form_room": 4 * 7 * 7 - 1, "directions": 3}  # six numbers and four arms are then too many
+WIDE = {"form_room": 4 * 7 * 7 - 1, "directions": 3, "most_numbers": 5}  # six numbers and four arms are then too many
 
 
 @pytest.mark.parametrize("scrambled", [False, True], ids=["at once", "late and in parts"])
@@ -180,14 +181,15 @@ def test_rewards_of_any_size(scale: float) -> None:
 
 def test_which_functions_forms_have() -> None:
     problem = LABELS["categories"]
-    functions = terms_of(problem, Settings()).functions
-    which, terms = forms_of(problem, Settings())
-    assert [functions[k] for k in which[1:]] == [(0, 0), (0, 1), (0, 2), (1, 0), (2, 0), (2, 1)]
-    assert terms == 7
-    assert forms_of(problem, Settings(form_room=4 * 7 * 7 - 1, directions=3)) == (which, 4)
-    assert forms_of(problem, Settings(form_room=4 * 4 * 4 - 1, directions=3)) == ([0], 1)
-    assert forms_of(problem, Settings(form_room=4 * 4 * 4 - 1, directions=9)) == ([0], 1)
-    assert forms_of(PROBLEMS["plane"], Settings()) == ([], 0)
+    terms = terms_of(problem, Settings())
+    of_contexts, of_arms = simple_of(problem, terms)
+    assert [terms.functions[k] for k in of_contexts[1:]] == [(0, 0), (0, 1), (0, 2), (1, 0), (2, 0), (2, 1)]
+    assert [terms.functions[k] for k in of_arms[1:]] == [(3, 0), (3, 1), (3, 2), (3, 3)]
+    assert form_terms_of(4, 7, Settings()) == 7
+    assert form_terms_of(4, 7, Settings(form_room=4 * 7 * 7 - 1, directions=3)) == 4
+    assert form_terms_of(4, 7, Settings(form_room=4 * 4 * 4 - 1, directions=3)) == 1
+    assert form_terms_of(4, 7, Settings(form_room=4 * 4 * 4 - 1, directions=9)) == 1
+    assert form_terms_of(0, 7, Settings()) == 0
 
 
 def test_leading_directions_are_singular_vectors() -> None:

@@ -14,6 +14,7 @@ from paretozoom.kernels.core.kinds import CATEGORICAL
 from paretozoom.kernels.pareto_zoom.committee import solve_shares
 from paretozoom.kernels.pareto_zoom.settings import Settings
 from paretozoom.kernels.pareto_zoom.trend import UNKNOWN
+from paretozoom.policies.pareto_zoom.directions import Directions
 from paretozoom.policies.pareto_zoom.fixed import Smooth, Trend, posterior
 from paretozoom.policies.pareto_zoom.model import Levels, Model, best_shares
 from paretozoom.policies.pareto_zoom.space import Level, Sites, Space
@@ -118,7 +119,7 @@ def test_rewards_that_are_learned_one_by_one_are_learned_like_all_at_once() -> N
     gaussian, some = Smooth(space), Sites(space)
     for k in range(30):
         some.add(space.digits(z[k]), r[k : k + 1])
-    gaussian.refit(some, 30, True, False)
+    gaussian.refit(some, Directions(space), 30, True, False)
     for k in range(30, 60):
         gaussian.learn(z[k], r[k : k + 1], k)
     rows = space.phi(z, gaussian.factors)
@@ -178,7 +179,7 @@ def test_noise_and_roughness_are_the_variances_of_what_was_drawn(tau: float, sig
     noise = levels.noise(sites)[0]
     told = sites.sums[0].sum() - 512
     assert abs(noise - sigma**2) < 5 * sigma**2 * np.sqrt(2 / told) + 4 * sites.variance()[0] / told
-    prior = PLAIN.prior_roughness * sites.variance()[0]
+    prior = PLAIN.prior_fall * sites.variance()[0]
     roughness = levels.roughness(1, sites)[0]
     error = 5 * np.sqrt(2 / 512) * 1.3 * (tau + sigma**2 / 4) + 2 * prior / 512
     assert abs(roughness - tau) < error

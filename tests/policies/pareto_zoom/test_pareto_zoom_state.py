@@ -25,7 +25,9 @@ MANY = Problem(
     context=[Real(f"x{j}") for j in range(6)], arm=Finite(list("abcd")), objectives=[Objective("a"), Objective("b")]
 )
 ALL = {**PROBLEMS, **LATTICE_PROBLEMS, "wide": MANY}
-SETTINGS = {"wide": {"form_room": 195.0, "directions": 3.0}}  # forms of directions, as of hundreds of numbers
+SETTINGS = {
+    "wide": {"form_room": 195.0, "directions": 3.0, "most_numbers": 5.0}
+}  # forms of directions, as of hundreds of numbers
 SIZES = m.memory.learned
 NAMES = ["plane", "mixed contexts", "user's units", "labels", "features", "product of arms", "mixed arms", "wide"]
 
@@ -244,6 +246,10 @@ BAD: dict[str, Change] = {
     "trend summed negatively": lambda a: {"trend_gram": put(a["trend_gram"], (0, 0, 0), -1.0)},
     "trend_square negative": lambda a: {"trend_square": put(a["trend_square"], 0, -1.0)},
     "trend fitted later": sized("trend_fitted", 91),
+    "smooth_gram negative": lambda a: {"smooth_gram": put(a["smooth_gram"], (0, 0, 0), -1.0)},
+    "smooth_square negative": lambda a: {"smooth_square": put(a["smooth_square"], 0, -1.0)},
+    "directions found later": sized("found", 91),
+    "past_arm unknown": lambda a: {"past_arm": put(a["past_arm"], 0, -1)},
     "form_gram negative": lambda a: {"form_gram": put(a["form_gram"], (0, 0, 0), -1.0)},
     "form_inverse negative": lambda a: {"form_inverse": put(a["form_inverse"], (0, 0, 0), -1.0)},
     "form_inverse of more than expected": lambda a: {"form_inverse": put(a["form_inverse"], (-1, 0, -1), 1e6)},
@@ -300,7 +306,7 @@ def empty(*sizes: str) -> set[str]:
     return {what for what in BAD if what.split()[0] in parts and not what.endswith("floats")}
 
 
-OF_DIRECTIONS = empty("wide_functions", "past_room")
+OF_DIRECTIONS = empty("wide_functions", "past_room", "axes", "smooth_sums")
 EMPTY = {"labels": OF_DIRECTIONS, "features": OF_DIRECTIONS}
 EMPTY["plane"] = OF_DIRECTIONS | empty("forms", "form_blocks", "form_terms")
 

@@ -23,6 +23,9 @@ ALL = {
     "plane of labels": Problem(
         context=[Real("x1"), Real("x2"), Real("x3")], arm=Finite(list("abc")), objectives=[Objective("a")]
     ),
+    "five contexts": Problem(
+        context=[Real(f"x{j}") for j in range(5)], arm=[Real("y")], objectives=[Objective("a"), Objective("b")]
+    ),
     "deep": Problem(context=[Real("x1"), Real("x2")], arm=[Real("y")], objectives=[Objective("a"), Objective("b")]),
 }
 # Late schedules, early; and a test of drift that a few hundred rewards pass.
@@ -34,7 +37,6 @@ CASES: dict[str, tuple[float, str, dict[str, float]]] = {
     "early_growth": (0.4, "plane", {}),
     "late_growth": (0.9, "plane", {"last_learned_at_once": 50}),
     "refresh_growth": (0.5, "plane", {}),
-    "prior_roughness": (0.5, "plane", {}),
     "prior_fall": (0.5, "plane", {}),
     "prior_rewards": (8, "plane", {}),
     "least_roughness": (0.9, "plane", {}),
@@ -66,6 +68,8 @@ CASES: dict[str, tuple[float, str, dict[str, float]]] = {
     "form_size": (1, "labels", {}),
     "form_level": (2, "labels", {}),
     "form_room": (0, "labels", {}),
+    "axes": (1, "five contexts", {"most_numbers": 4}),
+    "most_numbers": (4, "five contexts", {}),
     "directions": (1, "plane of labels", {"form_room": 40}),
     "outlier": (1, "unbounded", {}),
     "equal_rewards": (50, "plane", {}),
