@@ -16,7 +16,8 @@ from typing import Any
 import httpx
 import pytest
 
-from paretozoom.service.connections import Together
+from paretozoom.service import Limits
+from paretozoom.service.connections import OTHER_FILES, Together
 from paretozoom.store import open_store
 from tests.service.remote import PLAIN, until
 
@@ -104,6 +105,12 @@ def test_half_requests_shut_nobody_out(tmp_path: Path) -> None:
         assert ended(first[0])
 
 
+def test_the_unit_allows_as_many_files_as_there_may_be_connections() -> None:
+    lines = (ROOT / "deploy" / "paretozoom.service").read_text().splitlines()
+    [files] = [line.removeprefix("LimitNOFILE=") for line in lines if line.startswith("LimitNOFILE=")]
+    assert int(files) >= Limits().connections + OTHER_FILES
+
+
 def test_silence_has_an_end(impatient: Served) -> None:
     pairs = []
     with ExitStack() as stack:
@@ -125,7 +132,7 @@ def test_silence_has_an_end(impatient: Served) -> None:
 def test_one_byte_at_a_time_is_silence_too(impatient: Served) -> None:
     with impatient.connect() as connection:
         connection.settimeout(0.05)
-        for byte in HALF * 1_000:
+        for byte in HALF + b"x-more: " + b"a" * 1_000:  # never a mistake, nor too long
             try:
                 connection.sendall(bytes([byte]))
                 if connection.recv(1) == b"":

@@ -21,6 +21,7 @@ from tests.postgres import OwnServer, Server
 from tests.store.contract import StoreContract
 from tests.store.entries import add, names, pauses, places
 from tests.store.samples import decided, opened
+from tests.store.test_sqlite import listening
 
 OURS = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'paretozoom'"
 
@@ -245,13 +246,17 @@ def test_all_holds_are_on_one_connection(postgres_url: str) -> None:
 
 
 def test_connections_are_few_however_many_ask(postgres_url: str) -> None:
-    with opened(postgres_url) as store:
+    made: list[Any] = []
+    with opened(postgres_url) as store, listening("connect", lambda connection, _: made.append(connection)):
         add(store, "prices", *pauses(1))
-        with ThreadPoolExecutor(40) as pool:
-            found = list(pool.map(lambda _: store.logs(), range(400)))
-        assert found == [{"prices": 1}] * 400
-        (count,) = run(postgres_url, f"SELECT count(*) FROM ({OURS}) AS ours")[0]
-        assert count <= CONNECTIONS
+        with psycopg.connect(postgres_url) as somebody, ThreadPoolExecutor(40) as pool:
+            somebody.execute("LOCK TABLE logs IN ACCESS EXCLUSIVE MODE")  # so that they ask at the same time
+            asked = [pool.submit(store.logs) for _ in range(400)]
+            while len(run(postgres_url, "SELECT 1 FROM pg_locks WHERE NOT granted")) < CONNECTIONS - 1:
+                pass
+            somebody.rollback()
+            assert [one.result() for one in asked] == [{"prices": 1}] * 400
+        assert len(made) <= CONNECTIONS
 
 
 @contextmanager

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import tracemalloc
 from typing import Any
 
 import msgspec
@@ -191,6 +193,28 @@ def test_what_is_kept_at_hand_changes_no_byte(policy: str, monkeypatch: pytest.M
             loaded = Experiment.load("shop", start.dump().to_bytes())
             assert loaded.policy.open == []
             assert fold_all(loaded, log.entries[cut:], log.about).dump().to_bytes() == whole
+
+
+def test_an_experiment_keeps_little_of_what_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside those at hand, of which there are so many however many are open."""
+    monkeypatch.setattr(at_hand, "KEPT", 100)
+    log = Log("random")
+    experiment = Experiment("shop", log.entries[0])
+
+    def decide(count: int) -> int:
+        for _ in range(count):
+            decision = experiment.policy.propose([0.5])
+            experiment.fold(Entry(experiment.seq + 1, 1.0, Decided(decision)))
+            experiment.at_hand.put_away()
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0]
+
+    tracemalloc.start()
+    try:
+        assert decide(5_000) + 5_000 * 200 > decide(5_000)
+    finally:
+        tracemalloc.stop()
+    assert len(experiment.open_decisions) == 10_000
 
 
 def test_a_decision_is_not_told_before_it_is_at_hand(monkeypatch: pytest.MonkeyPatch) -> None:

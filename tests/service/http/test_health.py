@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +13,13 @@ import msgspec
 import pytest
 from litestar.testing import TestClient
 
+from paretozoom.service import Limits
 from paretozoom.service.access.tokens import append_event, new_token
 from paretozoom.service.app import create_app
+from paretozoom.service.http import health
 from paretozoom.store import open_store
-from tests.service.remote import Remote, begin, refused, until
+from tests.service.remote import Remote, begin, refused, serving, until
+from tests.service.writing.test_neighbours import Held
 
 Service = TestClient[Any]
 
@@ -100,6 +106,37 @@ def test_the_service_is_alive_before_it_is_ready(client: Service, monkeypatch: p
     monkeypatch.setattr(client.app.state.experiments, "compiled", False)
     refused(client.get("/ready"), 503, "compiled")
     assert client.get("/live").text == "alive\n"
+
+
+@contextmanager
+def waited_for(folder: Path, **limits: Any) -> Iterator[Remote]:
+    """An experiment whose first decision is being written, which takes as long as the block runs."""
+    store = Held(open_store(folder))
+    with serving(store, limits=Limits(**limits)) as client, ThreadPoolExecutor(3) as pool:  # type: ignore[arg-type]
+        experiment = begin(client, "prices")
+        lane = client.app.state.writer._lane("prices")
+        with store.held():
+            waiting = [pool.submit(experiment.decide)]
+            until(lambda: lane.group)
+            waiting += [pool.submit(experiment.decide) for _ in range(2)]
+            until(lambda: lane.waiting == 2)
+            yield experiment
+        assert [one.result().status_code for one in waiting] == [201] * 3
+
+
+def test_a_service_that_is_behind_says_so(tmp_path: Path, lightly: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health, "SECONDS_BEHIND", 0.01)
+    with waited_for(tmp_path, seconds_to_answer=60.0) as experiment:
+        until(lambda: experiment.client.get("/ready").status_code == 503)
+        refused(experiment.client.get("/ready"), 503, "the service is behind", "seconds already")
+        assert experiment.client.get("/live").status_code == 200
+
+
+def test_who_comes_when_too_many_wait_is_told_when_to_come_again(tmp_path: Path, lightly: None) -> None:
+    with waited_for(tmp_path, seconds_to_answer=60.0, waiting=2) as experiment:
+        answer = experiment.decide()
+        refused(answer, 429, "prices")
+        assert answer.headers["retry-after"] == "1"
 
 
 def test_what_is_not_compiled_yet_is_worth_another_try(client: Service, experiment: Remote) -> None:

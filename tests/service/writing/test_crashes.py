@@ -111,6 +111,7 @@ def test_a_full_disk_is_said_and_harms_nothing(tmp_path: Path) -> None:
         last: list[str] = []
         with pytest.raises(ServiceError, match="507: the store has no space left"):
             play_on(experiment, book, last)
+        assert "no space left" in client._http.get("/ready").json()["detail"]
         assert book
         assert experiment.describe()["counts"]["decisions"] > book[-1]
         experiment.front([0.5])

@@ -11,6 +11,7 @@ from typing import Any
 
 import psycopg
 import pytest
+import sqlalchemy as sa
 
 from paretozoom.service import Limits
 from paretozoom.service.writing.loading import load_experiment, replay_experiment
@@ -19,7 +20,7 @@ from paretozoom.store.sqlite import FILE
 from tests.postgres import OwnServer, Server, postgres_server, postgres_url
 from tests.service.crashing import Service
 from tests.service.remote import PLAIN, begin, refused, serving, until
-from tests.store.test_postgres import impatiently, own_server, run, stopped
+from tests.store.test_postgres import OURS, impatiently, own_server, run, stopped
 
 __all__ = ["impatiently", "own_server", "postgres_server", "postgres_url"]
 
@@ -46,16 +47,31 @@ def written_to(folder: Path) -> Iterator[None]:
         other.close()
 
 
-def check_recovery(where: Path | str, fault: Callable[[Any], AbstractContextManager[None]]) -> None:
-    """While the store hangs, all is declined, and nobody is sent here; afterwards all is as it was."""
+@contextmanager
+def read_only(url: str) -> Iterator[None]:
+    """A server takes no writes, as one whose place another has taken."""
+    name = sa.make_url(url).database
+
+    def become(how: str) -> None:
+        somebody.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = {how}")
+        somebody.execute(f"SELECT pg_terminate_backend(pid) FROM ({OURS}) AS ours")
+
+    with psycopg.connect(url, autocommit=True) as somebody:
+        become("on")
+        yield
+        become("off")
+
+
+def check_recovery(where: Path | str, fault: Callable[[Any], AbstractContextManager[None]], why: str) -> None:
+    """While the store fails, all is declined, and nobody is sent here; afterwards all is as it was."""
     store = open_store(where)
     with serving(store, limits=IMPATIENT) as client:
         experiment = begin(client, "prices")
         number = experiment.number(request_id="before")
         with fault(where):
             refused(experiment.decide(request_id="during"), 503)
-            until(lambda: client.get("/ready").status_code == 503)
-            refused(client.get("/ready"), 503, "the store")
+            until(lambda: why in client.get("/ready").text)
+            refused(client.get("/ready"), 503, "the store", why)
             assert client.get("/live").status_code == 200
             assert experiment.reward(number).status_code == 503
         until(lambda: client.get("/ready").status_code == 200)
@@ -67,15 +83,19 @@ def check_recovery(where: Path | str, fault: Callable[[Any], AbstractContextMana
 
 
 def test_a_table_that_somebody_has_locked(postgres_url: str, lightly: None, impatiently: None) -> None:
-    check_recovery(postgres_url, locked)
+    check_recovery(postgres_url, locked, "somebody else has locked it")
 
 
 def test_a_server_that_hangs(own_server: OwnServer, postgres_url: str, lightly: None, impatiently: None) -> None:
-    check_recovery(postgres_url, stopped)
+    check_recovery(postgres_url, stopped, "the store")
+
+
+def test_a_server_that_takes_no_writes(postgres_url: str, lightly: None, impatiently: None) -> None:
+    check_recovery(postgres_url, read_only, "the store takes no writes")
 
 
 def test_another_writer_to_the_file(tmp_path: Path, lightly: None) -> None:
-    check_recovery(tmp_path, written_to)
+    check_recovery(tmp_path, written_to, "somebody else has locked it")
 
 
 def test_a_store_that_hangs_does_not_keep_the_service_from_ending(own_server: OwnServer, postgres_url: str) -> None:
