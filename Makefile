@@ -12,7 +12,7 @@ export OPENBLAS_NUM_THREADS := 1
 reproduce: $(VENV)/run
 	$(BIN)/paretozoom reproduce
 
-test: $(VENV)/dev
+test: # kernels are compiled while the tools are installed that they do not need
 	$(MAKE) --jobs 2 --output-sync=line check pytest
 
 check: $(VENV)/dev
@@ -21,11 +21,11 @@ check: $(VENV)/dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-kernels: $(VENV)/dev # compiled once, before tests that need them run beside each other
+kernels: $(VENV)/run # compiled once, before tests that need them run beside each other
 	$(BIN)/python -m tests.warming
 
 # One process more than there are cores: tests of the service wait for processes and for deadlines.
-pytest: kernels # files in the order of the tree: the longest are not left to the end
+pytest: kernels $(VENV)/dev # files in the order of the tree: the longest are not left to the end
 	$(BIN)/pytest -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --dist loadfile --no-loadscope-reorder -m "not proof"
 
 bounds: $(VENV)/dev # with machine code that checks every index; it is kept apart
@@ -46,10 +46,9 @@ $(VENV)/run: pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable .
 	touch $@
 
-$(VENV)/dev: pyproject.toml constraints.txt
-	$(PYTHON) -m venv $(VENV)
+$(VENV)/dev: $(VENV)/run # versions are fixed: what is there already stays as it is
 	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable ".[dev]"
-	touch $@ $(VENV)/run
+	touch $@
 
 clean:
 	rm -rf $(VENV)

@@ -113,21 +113,26 @@ class Cells:
         slot = np.full(int(np.prod(self.shape)), -1)
         slot[self.number] = np.arange(len(self.number))
         wraps = np.array([True, *(self.space.wraps & (np.array(self.shape[1:]) > REACH))])
-        sides = np.array(self.shape)[:, None]
-        found: list[tuple[Ints, Ints]] = []
-        for offset in self._offsets():
-            there = place + np.array(offset)[:, None]
+        sides = np.array(self.shape)[:, None, None]
+        offsets = self._offsets()
+        found: list[tuple[Ints, Ints]] = [(np.zeros(0, np.int64), np.zeros(0, np.int64))]
+        step, room = max(1, MOST_PAIRS // max(1, len(self.number))), MOST_PAIRS
+        for first in range(0, len(offsets), step):  # many at once, for where there are few cells
+            ways = np.array(offsets[first : first + step])
+            there = place[:, None, :] + ways.T[:, :, None]  # (coordinates, ways, cells)
             there[wraps] %= sides[wraps]
             inside = ((there >= 0) & (there < sides)).all(axis=0)
-            if 2 * offset[0] == self.shape[0]:  # half way round: each pair would come twice
-                inside &= place[0] < offset[0]
-            here = np.flatnonzero(inside)
+            half = 2 * ways[:, 0] == self.shape[0]  # half way round: each pair would come twice
+            inside[half] &= place[0] < ways[half, :1]
+            way, here = np.nonzero(inside)
             other = slot[np.ravel_multi_index(tuple(there[:, inside]), self.shape)]
-            found.append((here[other >= 0], other[other >= 0]))
-            if sum(len(one) for one, _ in found) > MOST_PAIRS:
+            way, here, other = way[other >= 0], here[other >= 0], other[other >= 0]
+            so_far = np.cumsum(np.bincount(way, minlength=len(ways)))
+            enough = way <= np.searchsorted(so_far, room, side="right")  # the way that fills the room is the last
+            found.append((here[enough], other[enough]))
+            room -= int(so_far[-1])
+            if room < 0:
                 break
-        if not found:
-            return np.zeros(0, np.int64), np.zeros(0, np.int64)
         return np.concatenate([one for one, _ in found]), np.concatenate([other for _, other in found])
 
     def _offsets(self) -> list[tuple[int, ...]]:

@@ -32,7 +32,7 @@ from paretozoom import (
 )
 from paretozoom.problem.dimensions import Floats
 from paretozoom.rounds import Columns
-from paretozoom.similarity import diagnosis
+from paretozoom.similarity import diagnosis, slopes
 from paretozoom.similarity.slopes import FOLDS, LEAST, Cells, Rewards, Space
 from tests.borders import refuses
 
@@ -280,6 +280,26 @@ def test_cells_hold_what_their_points_say() -> None:
     one, other = cells.pairs
     assert len(one) == len(near)
     assert {frozenset(pair) for pair in zip(one.tolist(), other.tolist(), strict=True)} == near
+
+
+@pytest.mark.parametrize("most", [0, 5, 40, 200, 10**6])
+def test_pairs_end_with_the_step_that_makes_them_enough(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    problem = Problem([Real("x"), Real("y")], [Real("z")], [Objective("r")])
+    points = np.random.default_rng(3).random((4000, 3))
+    space = Space(Similarity.of(problem), points)
+    rewards = Rewards(np.array([0]), points, space.label, np.arange(4000) % FOLDS, points[:, :1])
+    every = Cells(space, rewards, (2, 2, 1))
+    monkeypatch.setattr(slopes, "MOST_PAIRS", most)
+    few = Cells(space, rewards, (2, 2, 1))
+    pairs = list(zip(*(cells.tolist() for cells in every.pairs), strict=True))
+    kept = list(zip(*(cells.tolist() for cells in few.pairs), strict=True))
+    assert kept == pairs[: len(kept)]
+    place = np.stack(np.unravel_index(every.number, every.shape)).T
+    steps = [tuple((place[other] - place[one]).tolist()) for one, other in pairs]
+    before_the_last = steps.index(steps[len(kept) - 1])
+    assert before_the_last <= most
+    assert len(kept) == before_the_last + steps.count(steps[before_the_last])
+    assert len(kept) > most or len(kept) == len(pairs)
 
 
 def test_distances_by_machine_code_are_those_of_the_function() -> None:
