@@ -134,7 +134,7 @@ def _draw_balls(axes: Axes, policy: PCZ) -> None:
 
 
 def committee() -> Figure:
-    """What each member says of an objective along the arms of a context, and what all say together."""
+    """What each member says of an objective along the arms of a context; what all say together, and how far off."""
     task = PaperTask()
     policy = ParetoZoom(task.problem, seed=1)
     for _ in simulate_in_chunks(policy, task, 300, seed=2):
@@ -149,7 +149,8 @@ def committee() -> Figure:
         for axes, (title, share) in zip(panels, [*shown, ("all together", shares)], strict=True):
             arms, mean, error = _predicted(policy, share)
             truth = task.means(np.column_stack([np.full_like(every, CONTEXT), every]))[:, 0]
-            axes.fill_between(arms, mean - error, mean + error, color=PALE, linewidth=0)
+            if share is shares:
+                axes.fill_between(arms, mean - error, mean + error, color=PALE, linewidth=0)
             axes.plot(every, truth, color=GREY, linewidth=1, linestyle="dashed")
             axes.plot(arms, mean, color=BLUE, linewidth=1.4)
             axes.set(xlim=(0, 1), ylim=(-0.3, 1.1), xlabel="arm y")
@@ -161,7 +162,7 @@ def committee() -> Figure:
 
 
 def _predicted(policy: ParetoZoom, share: Floats) -> tuple[Floats, Floats, Floats]:
-    """Arms of the context, in order, with the mean of the first objective and its standard error, by given shares."""
+    """Arms of the context, in order, with the mean of the first objective and the error shown, by given shares."""
     floats, ints = policy._floats.copy(), policy._ints.copy()
     m.memory.view("share", floats, ints)[:] = share
     rows = pareto_zoom.look(floats, ints, -1, np.array([CONTEXT, 0.0]), np.zeros((0, 0)), True)

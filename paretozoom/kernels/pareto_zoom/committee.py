@@ -4,6 +4,8 @@ Shares are not negative, add up to 1, and are those with which rewards would hav
 was told (least squares); beforehand they are equal. A fixed form (trend, smooth estimate) is never quite right, however
 many rewards there are, while levels are in the end. So once levels know the rewards well, a share of the variance that
 is explained counts as the error of every fixed form: where all say nearly the same, levels do.
+
+For the same reason it is levels that say how far off the committee may be where that is shown.
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ from paretozoom.kernels.pareto_zoom import directions, forms, levels, outliers, 
 from paretozoom.kernels.pareto_zoom import memory as m
 from paretozoom.kernels.pareto_zoom.functions import stand_at, stand_at_arms, stand_at_context
 from paretozoom.kernels.pareto_zoom.settings import settings
+
+SHOWN = 2.0  # squared standard errors of levels that are shown: one of what they say, one of what nobody can tell yet
 
 
 @kernel
@@ -89,11 +93,11 @@ def _update_shares(f: Floats, i: Ints, o: int) -> None:
 
 
 @kernel
-def predict(f: Floats, i: Ints, point: Floats, arms: Floats, numbers: Ints, rows: int, own_errors: bool) -> None:
+def predict(f: Floats, i: Ints, point: Floats, arms: Floats, numbers: Ints, rows: int, shown: bool) -> None:
     """Write means and standard errors of all objectives at the context in `point` and the first rows of arms.
 
-    A squared standard error is what members say of theirs, and how far they are apart, by their shares. Those of trend
-    and smooth estimate cost the square of their terms for each row, so decisions do without (`own_errors`).
+    A squared standard error is what levels and forms say of theirs, and how far members are apart, by their shares.
+    What is `shown` has that of levels twice instead: fixed forms may be wrong by what levels cannot tell yet.
     """
     means, errors, member, share = m.mean(f, i, rows), m.error(f, i, rows), m.member_mean(f, i), m.share(f, i)
     if not levels.predict(f, i, point, arms, numbers, rows, means, errors):
@@ -104,16 +108,20 @@ def predict(f: Floats, i: Ints, point: Floats, arms: Floats, numbers: Ints, rows
     for o in range(i[m.OBJECTIVES]):
         fixed += share[o, m.TREND_] + share[o, m.SMOOTH_] + share[o, m.FORMS_]
     if fixed == 0.0 and i[m.ARE_LABELS] == 0:
+        if shown:
+            errors *= math.sqrt(SHOWN)
         return
     stand_at_context(f, i, point)
     stand_at_arms(f, i, arms, rows)
     if i[m.FORMS] > 0:
         forms.stand_at(f, i)
-    own_square = m.member_square(f, i)
+    own_square, counts = m.member_square(f, i), 0.0 if shown else 1.0
     for o in range(i[m.OBJECTIVES]):
         mean, square, own = means[o], errors[o], share[o, m.LEVELS_]
+        more = SHOWN - own if shown else 0.0
         for row in range(rows):
-            square[row] = own * (square[row] * square[row] + mean[row] * mean[row])
+            variance = square[row] * square[row]
+            square[row] = own * (variance + mean[row] * mean[row]) + more * variance
             mean[row] *= own
         for which in (m.TREND_, m.SMOOTH_):
             own = share[o, which]
@@ -131,30 +139,12 @@ def predict(f: Floats, i: Ints, point: Floats, arms: Floats, numbers: Ints, rows
             forms.predict(f, i, o, numbers, rows, member, own_square)
             for row in range(rows):
                 mean[row] += own * member[row]
-                square[row] += own * (member[row] * member[row] + own_square[row])
+                square[row] += own * (member[row] * member[row] + counts * own_square[row])
         if i[m.ARE_LABELS] == 1:
             for row in range(rows):
                 m.label_error(f, i)[o, row] = math.sqrt(own_square[row])
         for row in range(rows):
             square[row] = math.sqrt(max(0.0, square[row] - mean[row] * mean[row]))
-    if own_errors:
-        _add_own_errors(f, i, point, arms, rows)
-
-
-@part
-def _add_own_errors(f: Floats, i: Ints, point: Floats, arms: Floats, rows: int) -> None:
-    """Add the standard errors of trend and smooth estimate to those of the committee."""
-    errors, share, here = m.error(f, i, rows), m.share(f, i), point.copy()
-    for row in range(rows):
-        here[i[m.CONTEXT] :] = arms[row]
-        stand_at(f, i, here)
-        for o in range(i[m.OBJECTIVES]):
-            square = errors[o, row] * errors[o, row]
-            if share[o, m.TREND_] > 0.0:
-                square += share[o, m.TREND_] * trend.variance_at(f, i, o)
-            if share[o, m.SMOOTH_] > 0.0:
-                square += share[o, m.SMOOTH_] * smooth.variance_at(f, i, o)
-            errors[o, row] = math.sqrt(square)
 
 
 @part

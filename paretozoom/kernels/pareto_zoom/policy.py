@@ -39,10 +39,10 @@ def list_candidates(f: Floats, i: Ints, number: int, allowed: Floats) -> int:
 
 
 @kernel
-def look(f: Floats, i: Ints, number: int, point: Floats, allowed: Floats, own_errors: bool) -> int:
+def look(f: Floats, i: Ints, number: int, point: Floats, allowed: Floats, shown: bool) -> int:
     """List the candidates of a decision and predict their rewards; returns how many they are."""
     rows = list_candidates(f, i, number, allowed)
-    committee.predict(f, i, point, m.arms(f, i), m.listed(f, i), rows, own_errors)
+    committee.predict(f, i, point, m.arms(f, i), m.listed(f, i), rows, shown)
     return rows
 
 

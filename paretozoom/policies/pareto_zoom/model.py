@@ -34,7 +34,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from paretozoom.kernels.pareto_zoom.memory import LEVELS_, MEMBERS, MOST_LEVELS, SMOOTH_, TREND_
+from paretozoom.kernels.pareto_zoom.committee import SHOWN
+from paretozoom.kernels.pareto_zoom.memory import FORMS_, LEVELS_, MEMBERS, MOST_LEVELS, SMOOTH_, TREND_
 from paretozoom.kernels.pareto_zoom.settings import Settings
 from paretozoom.kernels.pareto_zoom.splits import WELL_BITS
 from paretozoom.policies.pareto_zoom.directions import Directions
@@ -217,15 +218,15 @@ class Model:
         e2 = np.array([e * e, *self.levels.sigma2[:, None] * fixed[:, 1], forms2])
         return np.array([m, *fixed[:, 0], forms]), e2
 
-    def predict(self, x: Array, arms: Array, numbers: Array, own_errors: bool = False) -> tuple[Array, Array]:
-        """m and e of rows of arms: (d, rows) each. Decisions do without the errors of trend and smooth estimate."""
+    def predict(self, x: Array, arms: Array, numbers: Array, shown: bool = False) -> tuple[Array, Array]:
+        """m and e of rows of arms: (d, rows) each; for decisions, or as they are shown."""
         if not self.levels.levels:
             return np.zeros((self.d, len(arms))), np.ones((self.d, len(arms)))
         m, e2 = self.members(self.rows(x, arms), numbers)
-        e2[[TREND_, SMOOTH_]] *= own_errors
         s = self.share.T[:, :, None]
         mean = (s * m).sum(axis=0)
-        return mean, np.sqrt((s * ((m - mean) ** 2 + e2)).sum(axis=0))
+        own = SHOWN * e2[LEVELS_] if shown else (s * e2)[[LEVELS_, FORMS_]].sum(axis=0)
+        return mean, np.sqrt((s * (m - mean) ** 2).sum(axis=0) + own)
 
     def used(self) -> Array:
         """Which members say something."""

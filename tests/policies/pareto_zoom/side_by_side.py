@@ -55,12 +55,12 @@ class Both:
         """A part of the policy's memory."""
         return m.memory.view(name, self.policy._floats, self.policy._ints)
 
-    def look(self, x: Any, number: int, own_errors: bool, boxes: Any = ANY) -> tuple[Any, Any, Any, Any]:
+    def look(self, x: Any, number: int, shown: bool, boxes: Any = ANY) -> tuple[Any, Any, Any, Any]:
         """What kernels say at a context of the candidates of a decision: means, errors, arms, numbers."""
         f, i = self.policy._floats, self.policy._ints
         point = np.zeros(self.policy.problem.dim)
         point[: len(x)] = x
-        rows = policy.look(f, i, number, point, boxes, own_errors)
+        rows = policy.look(f, i, number, point, boxes, shown)
         d = len(self.policy.problem.objectives)
         means, errors = (self.part(name).ravel()[: d * rows].reshape(d, rows).copy() for name in ("mean", "error"))
         return means, errors, self.part("arm")[:rows].copy(), self.part("listed")[:rows].copy()
@@ -71,12 +71,11 @@ class Both:
         sigma = np.sqrt(np.maximum(self.model.sites.variance(), self.model.levels.sigma2))[:, None]
         np.testing.assert_allclose(self.part("share"), self.model.share, rtol=0, atol=1e-9)
         for number, x in enumerate(contexts):
-            for own_errors in (True, False):
-                means, errors, arms, numbers = self.look(x, number, own_errors)
-                m_, e = self.model.predict(x, arms, numbers, own_errors)
+            for shown in (True, False):
+                means, errors, arms, numbers = self.look(x, number, shown)
+                m_, e = self.model.predict(x, arms, numbers, shown)
                 assert np.abs((means - m_) / sigma).max() < 1e-9
-                # Of few rewards, a trend's own errors are differences of large numbers.
-                assert np.abs((errors**2 - e**2) / np.maximum(sigma**2, e**2)).max() < (1e-8 if own_errors else 1e-9)
+                assert np.abs((errors**2 - e**2) / np.maximum(sigma**2, e**2)).max() < 1e-9
             chooser.choose(self.policy._floats, self.policy._ints, len(arms))
             marks = self.part("front")[0, : len(arms)]
             indices = self.model.indices(x, numbers, m_, e)

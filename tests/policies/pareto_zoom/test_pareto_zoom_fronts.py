@@ -21,7 +21,7 @@ ALL = {**PROBLEMS, **LATTICE_PROBLEMS}
 @pytest.mark.parametrize("believed", [False, True], ids=["played", "believed"])
 @pytest.mark.parametrize("name", ["plane", "user's units", "labels", "features", "mixed arms"])
 def test_the_front_shows_what_the_definition_says(name: str, believed: bool) -> None:
-    """Indices, means, and uncertainties with the standard errors of all members, in the user's units."""
+    """Indices, means, and uncertainties as they are shown, in the user's units."""
     both, world = Both(ALL[name]), World(ALL[name], seed=5)
     problem, model = both.policy.problem, both.model
     both.play(world, 80, scrambled=True)
@@ -33,7 +33,7 @@ def test_the_front_shows_what_the_definition_says(name: str, believed: bool) -> 
         _, _, arms, numbers = both.look(x, -1, False, allowed)
         means, errors = model.predict(x, arms, numbers)
         indices = model.indices(x, numbers, means, errors)
-        own = model.predict(x, arms, numbers, own_errors=True)[1]
+        shown = model.predict(x, arms, numbers, shown=True)[1]
         chosen = on_front(means.T) if believed else model.choose(indices, errors) == 1
         keys = numbers.tolist() if len(problem.encoding.arms) else [tuple(arm) for arm in arms.tolist()]
         order = sorted(np.flatnonzero(chosen).tolist(), key=lambda k: keys[k])
@@ -47,7 +47,7 @@ def test_the_front_shows_what_the_definition_says(name: str, believed: bool) -> 
                 assert piece.mean[objective.name] == pytest.approx(objective.decode(mean), **near)
                 index = model.first[o] + indices[o, k]
                 assert piece.index[objective.name] == pytest.approx(objective.decode(index), **near)
-                assert piece.uncertainty[objective.name] == pytest.approx(span * own[o, k], rel=1e-6, abs=1e-7 * span)
+                assert piece.uncertainty[objective.name] == pytest.approx(span * shown[o, k], rel=1e-6, abs=1e-7 * span)
 
 
 def test_counts_are_those_of_the_finest_cell() -> None:
