@@ -179,15 +179,3 @@ def tabulate(f: Floats, i: Ints, digits: Ints, site_arms: Ints, factors: Ints, o
         stand_at(f, i, point)
         for t in range(out.shape[1]):
             out[site, t] = term_at(value, factors, t)
-
-
-@part
-def variance_of(f: Floats, i: Ints, factors: Ints, terms: int, covariance: Floats) -> float:
-    """The variance of the sum of some terms where the functions stand."""
-    value, total = m.value(f, i), 0.0
-    for t in range(terms):
-        here = term_at(value, factors, t)
-        line = covariance[t]
-        for other in range(terms):
-            total += here * line[other] * term_at(value, factors, other)
-    return max(0.0, total)

@@ -23,7 +23,6 @@ from paretozoom.kernels.pareto_zoom.functions import (
     tabulate,
     term_at,
     turn_of,
-    variance_of,
 )
 from paretozoom.kernels.pareto_zoom.settings import settings
 from paretozoom.kernels.pareto_zoom.trend import UNKNOWN, add_to_sums, learn_at_once, likelihood, solve, sums_of
@@ -45,13 +44,6 @@ def predict(f: Floats, i: Ints, o: int, rows: int, out: Floats) -> None:
 def predict_at(f: Floats, i: Ints, o: int) -> float:
     """The mean of an objective where the functions stand."""
     return sum_at(f, i, m.smooth_factors(f, i), i[m.SMOOTH_TERMS], m.smooth(f, i)[o])
-
-
-@part
-def variance_at(f: Floats, i: Ints, o: int) -> float:
-    """The squared standard error of that."""
-    covariance = m.smooth_covariance(f, i)[o]
-    return m.noise(f, i)[o] * variance_of(f, i, m.smooth_factors(f, i), i[m.SMOOTH_TERMS], covariance)
 
 
 # Learn.

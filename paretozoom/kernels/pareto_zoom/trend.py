@@ -13,7 +13,7 @@ import numpy as np
 from paretozoom.kernels.core.jit import Floats, Ints, kernel, part
 from paretozoom.kernels.core.matrices import factorise, invert, substitute, sum_products
 from paretozoom.kernels.pareto_zoom import memory as m
-from paretozoom.kernels.pareto_zoom.functions import sum_at, sum_at_arms, tabulate, term_at, variance_of
+from paretozoom.kernels.pareto_zoom.functions import sum_at, sum_at_arms, tabulate, term_at
 from paretozoom.kernels.pareto_zoom.settings import settings
 
 LARGEST = 1e140  # mean of a term: squares must not overflow
@@ -30,13 +30,6 @@ def predict(f: Floats, i: Ints, o: int, rows: int, out: Floats) -> None:
 def predict_at(f: Floats, i: Ints, o: int) -> float:
     """The mean of an objective where the functions stand."""
     return sum_at(f, i, m.trend_factors(f, i), i[m.TREND_TERMS], m.trend(f, i)[o])
-
-
-@part
-def variance_at(f: Floats, i: Ints, o: int) -> float:
-    """The squared standard error of that."""
-    covariance = m.trend_covariance(f, i)[o]
-    return m.noise(f, i)[o] * variance_of(f, i, m.trend_factors(f, i), i[m.TREND_TERMS], covariance)
 
 
 @part

@@ -69,11 +69,10 @@ class Fixed:
         self.space, self.s, self.factors = space, space.settings, np.zeros((0, 3), np.int64)
         self.w, self.C = [np.zeros(terms)] * space.d, [np.zeros((terms, terms))] * space.d
 
-    def predict(self, z: Array) -> tuple[Array, Array]:
-        """Means, and squared standard errors beside the noise, of rows of points: (d, rows) each."""
-        phi, n = self.space.phi(z, self.factors), len(self.factors)
-        variances = [((phi @ C[:n, :n]) * phi).sum(axis=1) for C in self.C]
-        return np.array([phi @ w[:n] for w in self.w]), np.array(variances)
+    def predict(self, z: Array) -> Array:
+        """Means of rows of points: (d, rows)."""
+        phi = self.space.phi(z, self.factors)
+        return np.array([phi @ w[: len(self.factors)] for w in self.w])
 
     def learn_at_once(self, phi: Array, r: Array) -> None:
         """Take a reward into w and C."""

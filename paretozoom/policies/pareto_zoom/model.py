@@ -35,7 +35,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from paretozoom.kernels.pareto_zoom.committee import SHOWN
-from paretozoom.kernels.pareto_zoom.memory import FORMS_, LEVELS_, MEMBERS, MOST_LEVELS, SMOOTH_, TREND_
+from paretozoom.kernels.pareto_zoom.memory import LEVELS_, MEMBERS, MOST_LEVELS, SMOOTH_, TREND_
 from paretozoom.kernels.pareto_zoom.settings import Settings
 from paretozoom.kernels.pareto_zoom.splits import WELL_BITS
 from paretozoom.policies.pareto_zoom.directions import Directions
@@ -210,13 +210,13 @@ class Model:
         return np.column_stack([np.tile(x, (len(arms), 1)), arms])
 
     def members(self, z: Array, numbers: Array) -> tuple[Array, Array]:
-        """m and squared e of each member: (members, d, rows) each."""
+        """m of each member, and squared e, which decisions need of levels and forms alone: (members, d, rows) each."""
         x, arms = z[0, : self.space.context], z[:, self.space.context :]
         finest = next(one for one in reversed(self.levels.levels) if one.around(x)[1].sum() >= self.s.least_weight)
-        (m, e), fixed = finest.predict(x, arms, numbers), np.array([self.trend.predict(z), self.smooth.predict(z)])
-        forms, forms2 = self.forms.predict(z, numbers)
-        e2 = np.array([e * e, *self.levels.sigma2[:, None] * fixed[:, 1], forms2])
-        return np.array([m, *fixed[:, 0], forms]), e2
+        (m, e), (forms, forms2) = finest.predict(x, arms, numbers), self.forms.predict(z, numbers)
+        return np.array([m, self.trend.predict(z), self.smooth.predict(z), forms]), np.array(
+            [e * e, 0 * e, 0 * e, forms2]
+        )
 
     def predict(self, x: Array, arms: Array, numbers: Array, shown: bool = False) -> tuple[Array, Array]:
         """m and e of rows of arms: (d, rows) each; for decisions, or as they are shown."""
@@ -225,7 +225,7 @@ class Model:
         m, e2 = self.members(self.rows(x, arms), numbers)
         s = self.share.T[:, :, None]
         mean = (s * m).sum(axis=0)
-        own = SHOWN * e2[LEVELS_] if shown else (s * e2)[[LEVELS_, FORMS_]].sum(axis=0)
+        own = SHOWN * e2[LEVELS_] if shown else (s * e2).sum(axis=0)
         return mean, np.sqrt((s * (m - mean) ** 2).sum(axis=0) + own)
 
     def used(self) -> Array:
