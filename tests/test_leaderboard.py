@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 import pytest
 import typer
-from peers import adapter, kept, schedule, table
+from peers import adapter, kept, schedule, table, vowpal
 from peers.adapter import Rival
 from peers.figures import figure_of
 from peers.grid_thompson import ThompsonChebyshev, ThompsonFront
@@ -21,7 +21,7 @@ from peers.play import Board, Seat, fingerprint_of, measure
 from peers.rivals import RIVALS
 from peers.schedule import Pair, Results
 
-from paretozoom import Catalogue, PaperTask, ParetoZoom, Problem, Random, Tents
+from paretozoom import Catalogue, HeavyTails, PaperTask, ParetoZoom, Problem, Random, Tents
 from paretozoom.environments.base import Task
 from paretozoom.problem.dimensions import Floats
 from paretozoom.rounds import Columns
@@ -72,6 +72,24 @@ def test_grids_meet_the_contexts_of_random(rival: type[Rival]) -> None:
         first, again = (played(Seat(rival, task.problem, 150, setting), task) for _ in range(2))
         np.testing.assert_array_equal(first.point, again.point)
         np.testing.assert_array_equal(first.point[:, 0], played(Random(task.problem), task).point[:, 0])
+
+
+class Listener(Parrot):
+    """Keeps what it was told, too."""
+
+    def learn(self, context: Floats, arm: int | Floats, reward: Floats) -> None:
+        """Remember."""
+        self.played.reward[self.rounds - 1] = reward
+
+
+def test_raw_rewards_are_told_as_they_were_drawn() -> None:
+    task = HeavyTails()
+    own = played(Random(task.problem), task)
+    heard = own._replace(reward=np.zeros_like(own.reward))
+    drawn = [played(Seat(Listener, task.problem, 150, {"played": heard}, raw), task).reward for raw in (False, True)]
+    np.testing.assert_array_equal(drawn[0], drawn[1])
+    np.testing.assert_array_equal(heard.reward, drawn[1])
+    assert heard.reward.max() > 1  # standardised ones are not
 
 
 def test_what_is_measured_does_not_depend_on_who_asks() -> None:
@@ -291,7 +309,7 @@ def test_rivals_play(name: str) -> None:
                 assert measure(Seat(rival, task.problem, 40, setting), task, 40, 0)["regret"] > 0
 
 
-@pytest.mark.parametrize("module", [adapter, table])
+@pytest.mark.parametrize("module", [adapter, table, vowpal])
 def test_examples(module: Any) -> None:
     found = doctest.testmod(module)
     assert found.attempted > 0

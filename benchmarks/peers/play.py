@@ -35,11 +35,15 @@ FINGERPRINT_ROUNDS = 200
 class Seat:
     """A rival at the table of the library: it is asked and told as a policy is, and its time is taken.
 
-    Only the seconds that the rival itself spends count, in processor time, so that other work does not slow it.
+    Only the seconds that the rival itself spends count, in processor time, so that other work does not slow it. With
+    `raw` rewards no rival's are standardised.
     """
 
-    def __init__(self, rival: type[Rival], problem: Problem, horizon: int, setting: dict[str, Any]) -> None:
+    def __init__(
+        self, rival: type[Rival], problem: Problem, horizon: int, setting: dict[str, Any], raw: bool = False
+    ) -> None:
         self.problem = problem
+        self.raw = raw or rival.wants_raw
         self.make: Callable[[int], Rival] = lambda seed: rival(problem, horizon, seed, **setting)
         self.rewards = UnitRewards(problem)
         self.seconds = 0.0
@@ -69,7 +73,7 @@ class Seat:
         told = np.empty(len(self.problem.objectives))
         self.problem.encode_reward(reward, told)
         begun = time.process_time()
-        self.rival.learn(self.context, self.arm, told if self.rival.wants_raw else self.rewards.scaled(told))
+        self.rival.learn(self.context, self.arm, told if self.raw else self.rewards.scaled(told))
         self.seconds += time.process_time() - begun
 
 

@@ -7,14 +7,17 @@ from typing import Any, ClassVar
 import numpy as np
 
 from paretozoom.problem import Problem
-from paretozoom.problem.dimensions import Floats
+from paretozoom.problem.dimensions import Finite, Floats
 from peers.adapter import Cells, Rival, Settings, features_of, is_continuous
 
 CELLS = 16
 
 
 class VowpalArms(Rival):
-    """`--cb_explore_adf`: a shared line with the context's cell of 16 or so, a line per arm, and their products."""
+    """`--cb_explore_adf`: a shared line with the context's cell of 16 or so, a line per arm, and their products.
+
+    A context of more than `most_cells` has no cell. `arm_numbers` adds what is known of each arm to its line.
+    """
 
     name = "vw-adf"
     package = "vowpalwabbit"
@@ -25,16 +28,29 @@ class VowpalArms(Rival):
     }
     speed = 3_000.0
 
-    def __init__(self, problem: Problem, horizon: int, seed: int, *, options: str, numbers: bool) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        horizon: int,
+        seed: int,
+        *,
+        options: str,
+        numbers: bool,
+        most_cells: int | None = None,
+        arm_numbers: bool = False,
+    ) -> None:
         super().__init__(problem, horizon, seed)
         import vowpalwabbit
 
         self.model = vowpalwabbit.Workspace(
             f"--cb_explore_adf --cb_type mtr -q sa --quiet --random_seed {seed % 2**31} {options}"
         )
-        self.cells = Cells(problem, CELLS)
+        cells = Cells(problem, CELLS)
+        self.cells = cells if most_cells is None or cells.count <= most_cells else None
         self.numbers = numbers
         self.lines = [f"|a arm={k}" for k in range(len(self.arms))]
+        if arm_numbers:
+            self.lines = [f"{line} {known}".rstrip() for line, known in zip(self.lines, known_of(self), strict=True)]
         self.density = 1.0
 
     def choose(self, context: Floats) -> int:
@@ -54,6 +70,23 @@ class VowpalArms(Rival):
 
     def _shared(self, context: Floats) -> str:
         return f"shared {described(self.problem, self.cells, context, self.numbers)}"
+
+
+def known_of(rival: Rival) -> list[str]:
+    """What is known of each arm: its features or coordinates, and its categories; of a mere label nothing.
+
+    >>> from paretozoom import Devices, Drawn
+    >>> known_of(Rival(Devices().problem, 1, 0))[0], known_of(Rival(Drawn(3, "labels").problem, 1, 0))[0]
+    ('y0:0.0156', '')
+    """
+    problem = rival.problem
+    values = problem.encoding.values[problem.encoding.context :].tolist()
+    if isinstance(problem.arm, Finite):
+        values = [] if problem.arm.features is None else [0] * rival.arms.shape[1]
+    return [
+        " ".join(f"y{j}={int(arm[j])}" if values[j] < 0 else f"y{j}:{arm[j]:.4f}" for j in range(len(values)))
+        for arm in rival.arms
+    ]
 
 
 class VowpalCats(Rival):
@@ -99,7 +132,8 @@ class VowpalCats(Rival):
         return described(self.problem, self.cells, context, numbers=True)
 
 
-def described(problem: Problem, cells: Cells, context: Floats, numbers: bool) -> str:
-    """A context in Vowpal Wabbit's words: its cell, and if wanted its coordinates."""
+def described(problem: Problem, cells: Cells | None, context: Floats, numbers: bool) -> str:
+    """A context in Vowpal Wabbit's words: its cell, if there are cells, and if wanted its coordinates."""
     features = features_of(problem, context)[1:] if numbers else []
-    return " ".join([f"|s cell={cells.find(context)}", *(f"x{k}:{v:.4f}" for k, v in enumerate(features))])
+    place = [] if cells is None else [f"cell={cells.find(context)}"]
+    return " ".join(["|s", *place, *(f"x{k}:{v:.4f}" for k, v in enumerate(features))])
