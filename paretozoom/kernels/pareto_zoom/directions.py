@@ -29,7 +29,10 @@ def keep(f: Floats, i: Ints, point: Floats, arm: int, reward: Floats) -> None:
         keep_newer_half(f, i)
     last = i[m.PAST]
     m.past_point(f, i)[last] = point
-    m.past_reward(f, i)[last] = reward
+    for o in range(len(reward)):
+        is_told = not math.isnan(reward[o])
+        m.past_told(f, i)[last, o] = is_told
+        m.past_reward(f, i)[last, o] = reward[o] if is_told else 0.0
     m.past_arm(f, i)[last] = arm
     i[m.PAST] = last + 1
 
@@ -39,10 +42,11 @@ def keep_newer_half(f: Floats, i: Ints) -> None:
     """Keep the newer half of what is kept."""
     left = i[m.PAST] // 2
     first = i[m.PAST] - left
-    points, rewards, arms = m.past_point(f, i), m.past_reward(f, i), m.past_arm(f, i)
+    points, arms, rewards, told = m.past_point(f, i), m.past_arm(f, i), m.past_reward(f, i), m.past_told(f, i)
     for k in range(left):
         points[k] = points[first + k]
         rewards[k] = rewards[first + k]
+        told[k] = told[first + k]
         arms[k] = arms[first + k]
     i[m.PAST] = left
 
@@ -87,7 +91,7 @@ def _orthonormalise(vectors: Floats) -> None:
 
 
 @part
-def _in_common(rewards: Floats, beside: Floats, above: Floats) -> Floats:
+def _in_common(rewards: Floats, all_told: Ints, beside: Floats, above: Floats) -> Floats:
     """What functions of contexts have in common with rewards: a row for each objective and function of arms.
 
     `above` has functions of contexts less their means, `beside` those of arms: what these alone say is taken away.
@@ -98,8 +102,8 @@ def _in_common(rewards: Floats, beside: Floats, above: Floats) -> Floats:
     for o in range(d):
         right[:] = 0.0
         for k in range(n):
-            told[k] = not math.isnan(rewards[k, o])
-            if told[k]:
+            told[k] = all_told[k, o]
+            if told[k] == 1:
                 right += rewards[k, o] * beside[k]
         sum_products(beside, told, gram)
         squares, spread = np.diag(gram).copy(), 0.0
@@ -108,7 +112,7 @@ def _in_common(rewards: Floats, beside: Floats, above: Floats) -> Floats:
         factorise(gram, right)
         substitute(gram, right, alone)
         for k in range(n):
-            off[k] = rewards[k, o] - np.sum(alone * beside[k]) if told[k] else 0.0
+            off[k] = rewards[k, o] - np.sum(alone * beside[k]) if told[k] == 1 else 0.0
             spread += off[k] * off[k]
         unit2 = spread / max(1, told.sum())
         for a in range(count if spread > 0.0 else 0):
@@ -156,7 +160,7 @@ def find(f: Floats, i: Ints) -> None:
     for c in range(p):
         means[c] = above[:, c].sum() / n
         above[:, c] -= means[c]
-    rows = _in_common(m.past_reward(f, i)[:n], beside, above)
+    rows = _in_common(m.past_reward(f, i)[:n], m.past_told(f, i), beside, above)
     axis, direction, whitens = m.axis(f, i), m.direction(f, i), p < settings(f).most_terms
     root = _whiten(above, rows) if whitens else np.empty((0, 0))
     found = np.empty((max(len(axis), i[m.FORM_TERMS] - 1 if i[m.WIDE] > 0 else 0), p))

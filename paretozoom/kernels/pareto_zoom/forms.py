@@ -175,7 +175,7 @@ def _sum_anew(f: Floats, i: Ints) -> None:
         stand_at(f, i)
         for o in range(i[m.OBJECTIVES]):
             reward, arm = rewards[row, o], arms[row]
-            if not math.isnan(reward):
+            if m.past_told(f, i)[row, o] == 1:
                 gram = grams[o * i[m.FORMS] + arm]
                 for k in range(len(here)):
                     rights[o, arm, k] += here[k] * reward

@@ -156,7 +156,8 @@ simple_of_arms = _ints("simple_of_arm", "simple_of_arms", holds="given")
 past_point = _floats("past_point", "past_room", "dim", least=-1, most=1e9)
 axis = _floats("axis", "axes", "simple", least=-1e140, most=1e140)  # how much of each is in it
 direction = _floats("direction", "form_terms", "wide_functions")  # of which c holds such sums, if they are too many
-past_reward = _floats("past_reward", "past_room", "objectives", may_lack=True)
+past_reward = _floats("past_reward", "past_room", "objectives")  # 0 where nothing was told
+past_told = _ints("past_told", "past_room", "objectives", least=0, most=2)
 past_arm = _ints("past_arm", "past_room", least=-1, most="arms")
 form_gram = _floats("form_gram", "form_blocks", "form_terms", "form_terms")
 form_right = _floats("form_right", "objectives", "forms", "form_terms")

@@ -101,11 +101,10 @@ class Settings:
     )
 
     # Directions: sums of a context's functions along which rewards change most.
-    directions: float = _capacity(8, "sums", "that forms have as terms then. Heuristic")
-    axes: float = _capacity(2, "sums", "that smooth estimates have as coordinates. Heuristic")
-    most_numbers: float = _capacity(
-        8, "functions", "of a context, beyond which smooth estimates have axes, not numbers"
+    directions: float = _capacity(
+        8, "sums", "that forms have as terms then; contexts of no more functions need no axes"
     )
+    axes: float = _capacity(2, "sums", "that smooth estimates have as coordinates. Heuristic")
 
     # Outliers.
     outlier: float = _threshold(9, "usual distances", "from what was predicted, at least, of an outlier. Heuristic")

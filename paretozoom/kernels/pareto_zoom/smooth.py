@@ -225,7 +225,7 @@ def _sum_anew(f: Floats, i: Ints) -> None:
         for t in range(n):
             terms[t] = term_at(value, factors, t)
         for o in range(i[m.OBJECTIVES]):
-            if not math.isnan(rewards[k, o]):
+            if m.past_told(f, i)[k, o] == 1:
                 add_to_sums(m.smooth_gram(f, i)[o], m.smooth_right(f, i)[o], terms, rewards[k, o])
                 squares[o] += rewards[k, o] * rewards[k, o]
 

@@ -44,7 +44,7 @@ def terms_of(problem: Problem, settings: Settings) -> Terms:
     functions, raw, dim = [(0, 0)], 1, len(sizes)
     most = int(settings.most_trend_terms)
     is_number = encoding.kinds != CATEGORICAL
-    narrow = int(is_number[: encoding.context].sum()) <= settings.most_numbers
+    narrow = int(is_number[: encoding.context].sum()) <= settings.directions
     numbers = int(is_number[0 if narrow else encoding.context :].sum())  # that have cosines
     cosines = max(1, min(int(settings.cosines), int(settings.all_functions) // max(1, numbers) - POLYNOMIALS))
     labels: list[int] = []
@@ -53,7 +53,7 @@ def terms_of(problem: Problem, settings: Settings) -> Terms:
     for j, (kind, size) in enumerate(zip(encoding.kinds.tolist(), sizes, strict=True)):
         if j == encoding.context:
             raw, lines = len(functions), sum(functions[k][0] < j for k in labels + simple)
-            axes = int(settings.axes) if lines > settings.most_numbers else 0
+            axes = int(settings.axes) if lines > settings.directions else 0
             functions += [(dim + k, POLYNOMIALS + which) for k in range(axes) for which in range(cosines)]
             of_contexts = len(functions)
         if kind == CATEGORICAL and size > settings.most_labels:

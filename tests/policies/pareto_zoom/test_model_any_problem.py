@@ -17,6 +17,6 @@ from tests.reference.problems import SHAPES, problems
 def test_any_problem(shape: str, data: st.DataObject) -> None:
     problem, seed = data.draw(problems(shape)), data.draw(st.integers(0, 1000))
     most = data.draw(st.sampled_from([2, 8]))  # functions of contexts without axes
-    both, world = Both(problem, seed, most_numbers=most), World(problem, seed)
+    both, world = Both(problem, seed, directions=most), World(problem, seed)
     both.play(world, 60, scrambled=data.draw(st.booleans()))
     both.agree(contexts_of(problem, 3, seed))

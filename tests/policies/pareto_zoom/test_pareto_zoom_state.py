@@ -25,9 +25,7 @@ MANY = Problem(
     context=[Real(f"x{j}") for j in range(6)], arm=Finite(list("abcd")), objectives=[Objective("a"), Objective("b")]
 )
 ALL = {**PROBLEMS, **LATTICE_PROBLEMS, "wide": MANY}
-SETTINGS = {
-    "wide": {"form_room": 195.0, "directions": 3.0, "most_numbers": 5.0}
-}  # forms of directions, as of hundreds of numbers
+SETTINGS = {"wide": {"form_room": 195.0, "directions": 3.0}}  # forms of directions, as of hundreds of numbers
 SIZES = m.memory.learned
 NAMES = ["plane", "mixed contexts", "user's units", "labels", "features", "product of arms", "mixed arms", "wide"]
 
