@@ -213,7 +213,8 @@ class Model:
         """m of each member, and squared e, which decisions need of levels and forms alone: (members, d, rows) each."""
         x, arms = z[0, : self.space.context], z[:, self.space.context :]
         finest = next(one for one in reversed(self.levels.levels) if one.around(x)[1].sum() >= self.s.least_weight)
-        (m, e), (forms, forms2) = finest.predict(x, arms, numbers), self.forms.predict(z, numbers)
+        (m, e), none = finest.predict(x, arms, numbers), np.zeros((self.d, len(z)))
+        forms, forms2 = self.forms.predict(z, numbers) if len(self.space.arms) else (none, none)
         return np.array([m, self.trend.predict(z), self.smooth.predict(z), forms]), np.array(
             [e * e, 0 * e, 0 * e, forms2]
         )

@@ -110,9 +110,11 @@ class Space:
 
     def phi(self, z: Array, factors: Array) -> Array:
         """Terms (columns) at points (rows): products of the functions that factors (rows) name."""
-        value = np.ones((len(z), len(self.functions)))
-        for k, (j, which) in enumerate(self.functions[1:], 1):
-            turn = self.turns[k]
+        value, needed = np.ones((len(z), len(self.functions))), set(factors.ravel().tolist()) - {0}
+        if any(self.coordinate[k] >= self.dim for k in needed):
+            needed |= set(self.simple[1:, 2].tolist())
+        for k in sorted(needed):
+            (j, which), turn = self.functions[k], self.turns[k]
             if j < self.dim:
                 u, kind = z[:, j], self.kinds[j]
             else:  # along an axis, three standard deviations fill a unit on both sides
